@@ -1,13 +1,23 @@
 /** Sends messages: checks recipients and limits, and adds messages to threads. */
-import { refuse, type ToolContext } from "../../environment/server.ts";
-import type { EmailState } from "./state.ts";
+import { z } from "zod";
+import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
+import { refuse, type ToolContext } from "../../environment/server.ts";
+import { listNames, type EmailState } from "./state.ts";
+
+export const sentResult = {
+  subject: label("thread"),
+  thread_id: id("thread"),
+  message_id: id("message"),
+  to: z.array(z.string()).describe("Who receives it"),
+  left_today: z.int().describe("Messages that may still be sent today"),
+};
 
 /**
  * Refuses a message that cannot be delivered or that exceeds a limit. Returns how many messages may
  * still be sent today after this one.
  */
-export function checkDelivery(
+function checkDelivery(
   state: EmailState,
   to: readonly string[],
   cc: readonly string[],
@@ -55,34 +65,26 @@ export interface NewMessage {
   readonly attachments?: readonly string[] | undefined;
 }
 
-/** Adds a message from the user to a thread and returns its id. */
-export function addMessage(
+/** Sends a message from the user in a thread, or as a thread of its own if there is none. */
+export function sendMessage(
   state: EmailState,
-  threadId: string,
-  { to, cc = [], text, attachments = [] }: NewMessage,
+  { subject, thread_id }: { readonly subject: string; readonly thread_id?: string },
+  { to, cc = [], text, attachments }: NewMessage,
   { now, newId }: ToolContext,
-): string {
-  const messageId = newId("msg");
-  state.messages[messageId] = {
+): z.output<z.ZodObject<typeof sentResult>> {
+  const left_today = checkDelivery(state, to, cc, now);
+  const threadId = thread_id ?? newId("thr");
+  if (thread_id === undefined) state.threads[threadId] = { subject, folder: "Sent", labels: [] };
+  const message_id = newId("msg");
+  state.messages[message_id] = {
     thread_id: threadId,
     from: state.user,
     to: [...to],
-    ...(cc.length ? { cc: [...cc] } : {}),
+    cc: cc.length ? [...cc] : undefined,
     at: now,
     text,
-    ...(attachments.length ? { attachments: [...attachments] } : {}),
+    attachments: attachments?.length ? [...attachments] : undefined,
   };
-  return messageId;
-}
-
-/** Starts a thread with a message from the user. */
-export function startThread(
-  state: EmailState,
-  subject: string,
-  message: NewMessage,
-  context: ToolContext,
-): { thread_id: string; message_id: string } {
-  const thread_id = context.newId("thr");
-  state.threads[thread_id] = { subject, folder: "Sent", labels: [] };
-  return { thread_id, message_id: addMessage(state, thread_id, message, context) };
+  const names = listNames(state, [...to, ...cc]);
+  return { subject, thread_id: threadId, message_id, to: names, left_today };
 }

@@ -1,53 +1,23 @@
 /** Tools that list, create, change, send and delete drafts. */
 import { z } from "zod";
-import { day, id, label } from "../../environment/fieldSchemas.ts";
-import { createToolFactory, refuse } from "../../environment/server.ts";
-import { limit, attachments, draftId, people, sentResult, subject, text } from "./parameters.ts";
-import { EmailState, listNames, findAddressIds, findDraft, type Draft } from "./state.ts";
-import { checkDelivery, startThread } from "./delivery.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import { day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { createToolFactory, refuse } from "../../environment/server.ts";
+import { listChangedNames } from "../kit/changes.ts";
+import { contains, descending, getSchemas } from "../kit/table.ts";
+import { sendMessage, sentResult } from "./delivery.ts";
+import { attachments, people, subject, text } from "./parameters.ts";
+import { drafts, EmailState, findAddressIds, listNames } from "./state.ts";
 
 const tool = createToolFactory(EmailState);
 
-export const draftQueries = {
-  list_drafts: tool({
-    effect: "read",
-    summary:
-      "List drafts that have not been sent, the latest first, all of them or only those whose subject contains some words.",
-    input: {
-      subject: label("draft").optional().describe("Only drafts whose subject contains this"),
-      limit,
-    },
-    returns: {
-      drafts: z.array(
-        z.object({
-          subject: label("draft"),
-          draft_id: id("draft"),
-          to: z.array(z.string()),
-          saved: day(),
-        }),
-      ),
-    },
-    run: (state, { subject, limit: maxRows = 7 }) => ({
-      drafts: Object.entries(state.drafts)
-        .filter(([, it]) => !subject || containsText(it.subject, subject))
-        .sort(([a, x], [b, y]) =>
-          x.saved === y.saved ? (a < b ? -1 : 1) : x.saved < y.saved ? 1 : -1,
-        )
-        .slice(0, maxRows)
-        .map(([draft_id, it]) => ({
-          subject: it.subject,
-          draft_id,
-          to: listNames(state, it.to),
-          saved: it.saved.slice(0, 10),
-        })),
-    }),
-  }),
-};
-
 const to = people.optional().describe("Full names or e-mail addresses of the recipients");
-const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z.string()) };
+const draftRow = drafts.fields({
+  subject: label("draft"),
+  draft_id: drafts.idField,
+  to: [z.array(z.string()), (it, { world }) => listNames(world, it.to)],
+});
 
 /** Refuses a subject that another draft has: drafts are identified by their subjects. */
 function refuseTakenSubject(state: EmailState, subject: string, exceptId?: string): void {
@@ -63,7 +33,21 @@ function refuseTakenSubject(state: EmailState, subject: string, exceptId?: strin
     );
 }
 
-export const draftCommands = {
+export const draftTools = {
+  list_drafts: drafts.list({
+    summary:
+      "List drafts that have not been sent, the latest first, all of them or only those whose subject contains some words.",
+    filters: {
+      subject: contains(
+        label("draft"),
+        "Only drafts whose subject contains this",
+        it => it.subject,
+      ),
+    },
+    order: descending(it => it.saved),
+    limit: 7,
+    row: { ...draftRow, saved: [day(), it => it.saved.slice(0, 10)] },
+  }),
   create_draft: tool({
     effect: "write",
     summary:
@@ -72,9 +56,9 @@ export const draftCommands = {
       subject: subject.describe("Subject"),
       text: text.describe("The message so far"),
       to,
-      attachments: attachments.optional(),
+      attachments,
     },
-    returns: { ...draftRow, drafts: z.int().describe("Drafts there are now") },
+    returns: { ...getSchemas(draftRow), drafts: z.int().describe("Drafts there are now") },
     run(state, { subject, text: body, to: names = [], attachments: files }, { now, newId }) {
       const draftIds = Object.keys(getOriginal(state).drafts);
       refuseTakenSubject(state, subject);
@@ -90,13 +74,11 @@ export const draftCommands = {
         to: recipients,
         subject,
         text: body,
-        ...(files ? { attachments: files } : {}),
+        attachments: files,
         saved: now,
       };
       return {
-        subject,
-        draft_id,
-        to: listNames(state, recipients),
+        ...drafts.show(draftRow, state, draft_id, now),
         drafts: draftIds.length + 1,
       };
     },
@@ -105,80 +87,55 @@ export const draftCommands = {
     effect: "write",
     summary: "Change a draft: what is given takes the place of what was there.",
     input: {
-      draft_id: draftId,
+      draft_id: drafts.id,
       to: to.describe("Full names or e-mail addresses of the recipients, instead of those it has"),
       subject: subject.optional().describe("New subject"),
       text: text.optional().describe("New text, instead of the old one"),
-      attachments: attachments.optional(),
+      attachments,
     },
-    returns: { ...draftRow, changed: z.array(z.string()) },
+    returns: { ...getSchemas(draftRow), changed: z.array(z.string()) },
     run(state, { draft_id, to: names, ...values }, { now }) {
-      const draft = findDraft(state, draft_id);
-      const changes: Partial<Draft> = Object.fromEntries(
-        Object.entries({ ...values, to: names && findAddressIds(state, names) }).filter(
-          ([, it]) => it !== undefined,
-        ),
-      );
-      const keys = Object.keys(changes) as (keyof Draft)[];
-      if (keys.length === 0)
-        refuse(
-          "invalid_params",
-          "nothing to change is given",
-          "give to, subject, text or attachments",
-        );
-      const changed = keys.filter(
-        key => JSON.stringify(changes[key]) !== JSON.stringify(draft[key]),
-      );
-      if (changed.length === 0)
-        refuse("conflict", `the draft "${draft.subject}" (${draft_id}) is like that already`);
+      const draft = drafts.find(state, draft_id);
+      const changes = omitUndefined({ ...values, to: names && findAddressIds(state, names) });
+      const changed = listChangedNames(draft, changes, {
+        subject: `the draft "${draft.subject}" (${draft_id})`,
+        hint: "give to, subject, text or attachments",
+      });
       if (values.subject !== undefined) refuseTakenSubject(state, values.subject, draft_id);
       Object.assign(draft, changes, { saved: now });
-      return { subject: draft.subject, draft_id, to: listNames(state, draft.to), changed };
+      return { ...drafts.show(draftRow, state, draft_id, now), changed };
     },
   }),
   send_draft: tool({
     effect: "write",
     summary: "Send a draft as it is. It needs recipients, and is a draft no longer.",
     destructive: true,
-    input: { draft_id: draftId },
+    input: { draft_id: drafts.id },
     returns: sentResult,
     run(state, { draft_id }, context) {
-      const {
-        to: recipients,
-        cc,
-        subject,
-        text: body,
-        attachments: files,
-      } = findDraft(state, draft_id);
-      if (recipients.length === 0)
+      const { subject, ...message } = drafts.find(state, draft_id);
+      if (message.to.length === 0)
         refuse(
           "precondition_failed",
           `the draft "${subject}" (${draft_id}) has no recipients`,
           "email_update_draft gives it some",
         );
-      const left_today = checkDelivery(state, recipients, cc ?? [], context.now);
-      const { thread_id, message_id } = startThread(
-        state,
-        subject,
-        { to: recipients, cc, text: body, attachments: files },
-        context,
-      );
-      const names = listNames(state, [...recipients, ...(cc ?? [])]);
+      const sent = sendMessage(state, { subject }, message, context);
       delete state.drafts[draft_id];
-      return { subject, thread_id, message_id, to: names, left_today };
+      return sent;
     },
   }),
   delete_draft: tool({
     effect: "write",
     summary: "Throw a draft away. It cannot be brought back.",
     destructive: true,
-    input: { draft_id: draftId },
+    input: { draft_id: drafts.id },
     returns: {
       deleted: z.string().describe("Subject of the draft that is gone"),
       drafts: z.int().describe("Drafts there are now"),
     },
     run(state, { draft_id }) {
-      const { subject: deleted } = findDraft(state, draft_id);
+      const { subject: deleted } = drafts.find(state, draft_id);
       delete state.drafts[draft_id];
       return { deleted, drafts: Object.keys(state.drafts).length };
     },

@@ -1,15 +1,41 @@
 /** Tools that list and set labels, archive threads and mark them as read. */
 import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
-import { createToolFactory, refuse } from "../../environment/server.ts";
-import { EmailState, type Thread, findLabel, listThreadMessages, findThread } from "./state.ts";
-import { labelId, threadId } from "./parameters.ts";
 import { getOriginal } from "../../environment/draft.ts";
+import { createToolFactory, refuse } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
+import { getSchemas } from "../kit/table.ts";
+import { threadLabel } from "./parameters.ts";
+import { EmailState, labels, listThreadMessages, threads, type Thread } from "./state.ts";
 
 const tool = createToolFactory(EmailState);
 
-export const labelQueries = {
+export const maxLabels = 4;
+
+const listLabelNames = (state: EmailState, { labels }: Thread) =>
+  labels.map(it => state.labels[it]!.name);
+
+const labelledRow = threads.fields({
+  ...threadLabel,
+  labels: [
+    z.array(z.string()).describe("Names of all labels it has now"),
+    (it, { world }) => listLabelNames(world, it),
+  ],
+});
+
+/** The name of one of the user's own labels, or a refusal. */
+function getOwnLabelName(state: EmailState, id: string): string {
+  const { name, kind } = labels.find(state, id);
+  if (kind === "system")
+    refuse(
+      "permission_denied",
+      `${name} (${id}) is a folder of the system and cannot be put on or taken off`,
+      "choose a label of the user's own; email_archive_thread moves a thread to the archive",
+    );
+  return name;
+}
+
+export const labelTools = {
   list_labels: tool({
     effect: "read",
     summary:
@@ -26,66 +52,36 @@ export const labelQueries = {
           "Places where threads are; a label_id of a search may name one, and no label can be put on with it",
         ),
     },
-    run({ labels, threads }, { name }) {
-      const matches = Object.entries(labels).filter(
-        ([, it]) => !name || containsText(it.name, name),
-      );
-      const count = (passes: (it: Thread) => boolean) =>
-        Object.values(threads).filter(passes).length;
-      const folders = matches.flatMap(([folder_id, it]) =>
-        it.kind === "system"
-          ? [{ name: it.name, folder_id, threads: count(thread => thread.folder === it.name) }]
-          : [],
-      );
-      return {
-        labels: matches.flatMap(([label_id, it]) =>
-          it.kind === "own"
-            ? [
-                {
-                  name: it.name,
-                  label_id,
-                  threads: count(thread => thread.labels.includes(label_id)),
-                },
-              ]
-            : [],
-        ),
-        ...(folders.length > 0 ? { folders } : {}),
-      };
+    run(state, { name }) {
+      const all = Object.values(state.threads);
+      const labels: { name: string; label_id: string; threads: number }[] = [];
+      const folders: { name: string; folder_id: string; threads: number }[] = [];
+      for (const [key, it] of Object.entries(state.labels)) {
+        if (name !== undefined && !containsText(it.name, name)) continue;
+        const count = (passes: (thread: Thread) => boolean) => all.filter(passes).length;
+        if (it.kind === "own")
+          labels.push({
+            name: it.name,
+            label_id: key,
+            threads: count(thread => thread.labels.includes(key)),
+          });
+        else
+          folders.push({
+            name: it.name,
+            folder_id: key,
+            threads: count(thread => thread.folder === it.name),
+          });
+      }
+      return { labels, ...(folders.length > 0 ? { folders } : {}) };
     },
   }),
-};
-
-export const maxLabels = 4;
-
-const labelResult = {
-  subject: label("thread"),
-  thread_id: id("thread"),
-  labels: z.array(z.string()).describe("Names of all labels it has now"),
-};
-
-const listLabelNames = (state: EmailState, { labels }: Thread) =>
-  labels.map(it => state.labels[it]!.name);
-
-/** The name of one of the user's own labels, or a refusal. */
-function getOwnLabelName(state: EmailState, id: string): string {
-  const { name, kind } = findLabel(state, id);
-  if (kind === "system")
-    refuse(
-      "permission_denied",
-      `${name} (${id}) is a folder of the system and cannot be put on or taken off`,
-      "choose a label of the user's own; email_archive_thread moves a thread to the archive",
-    );
-  return name;
-}
-
-export const labelCommands = {
   add_label: tool({
     effect: "write",
     summary: "Put one of the user's own labels on a thread.",
-    input: { thread_id: threadId, label_id: labelId },
-    returns: labelResult,
-    run(state, { thread_id, label_id }) {
-      const thread = findThread(state, thread_id);
+    input: { thread_id: threads.id, label_id: labels.id },
+    returns: getSchemas(labelledRow),
+    run(state, { thread_id, label_id }, { now }) {
+      const thread = threads.find(state, thread_id);
       const name = getOwnLabelName(state, label_id);
       if (thread.labels.includes(label_id))
         refuse("conflict", `"${thread.subject}" (${thread_id}) has the label ${name} already`);
@@ -102,16 +98,16 @@ export const labelCommands = {
           "email_remove_label takes one off",
         );
       thread.labels.push(label_id);
-      return { subject: thread.subject, thread_id, labels: listLabelNames(state, thread) };
+      return threads.show(labelledRow, state, thread_id, now);
     },
   }),
   remove_label: tool({
     effect: "write",
     summary: "Take one of the user's own labels off a thread.",
-    input: { thread_id: threadId, label_id: labelId },
-    returns: labelResult,
-    run(state, { thread_id, label_id }) {
-      const thread = findThread(state, thread_id);
+    input: { thread_id: threads.id, label_id: labels.id },
+    returns: getSchemas(labelledRow),
+    run(state, { thread_id, label_id }, { now }) {
+      const thread = threads.find(state, thread_id);
       const name = getOwnLabelName(state, label_id);
       const has = listLabelNames(state, thread);
       if (!thread.labels.includes(label_id))
@@ -121,22 +117,17 @@ export const labelCommands = {
           has.length ? `it has ${has.join(", ")}` : "it has none",
         );
       thread.labels = thread.labels.filter(it => it !== label_id);
-      return { subject: thread.subject, thread_id, labels: listLabelNames(state, thread) };
+      return threads.show(labelledRow, state, thread_id, now);
     },
   }),
   archive_thread: tool({
     effect: "write",
     summary:
       "Move a thread to the archive, out of the inbox, Sent or Spam. Its messages count as read.",
-    input: { thread_id: threadId },
-    returns: {
-      subject: label("thread"),
-      thread_id: id("thread"),
-      folder: z.string(),
-      was_in: z.string(),
-    },
+    input: { thread_id: threads.id },
+    returns: { ...getSchemas(threadLabel), folder: z.string(), was_in: z.string() },
     run(state, { thread_id }) {
-      const thread = findThread(state, thread_id);
+      const thread = threads.find(state, thread_id);
       const was_in = thread.folder;
       if (was_in === "Archive")
         refuse("conflict", `"${thread.subject}" (${thread_id}) is in the archive already`);
@@ -150,17 +141,16 @@ export const labelCommands = {
     effect: "write",
     summary: "Mark a thread as read, or its latest message from somebody else as unread.",
     input: {
-      thread_id: threadId,
+      thread_id: threads.id,
       read: z.boolean().optional().describe("False to mark it as unread, true if not given"),
     },
     returns: {
-      subject: label("thread"),
-      thread_id: id("thread"),
+      ...getSchemas(threadLabel),
       unread: z.int().describe("Unread messages in it now"),
       inbox_unread: z.int().describe("Threads in the inbox with unread messages now"),
     },
     run(state, { thread_id, read = true }) {
-      const { subject, folder } = findThread(state, thread_id);
+      const { subject, folder } = threads.find(state, thread_id);
       const messages = listThreadMessages(state, thread_id);
       const unread = messages.filter(([, it]) => it.unread);
       if (read === (unread.length === 0))

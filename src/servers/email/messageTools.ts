@@ -1,25 +1,27 @@
 /** Tools that send messages, replies and forwards. */
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { attachments, messageId, people, sentResult, subject, text } from "./parameters.ts";
+import { sendMessage, sentResult, type NewMessage } from "./delivery.ts";
+import { attachments, people, subject, text } from "./parameters.ts";
 import {
   findAddressIds,
   EmailState,
   findMessage,
   getName,
   listNames,
-  findThread,
+  messages,
+  threads,
   type Message,
 } from "./state.ts";
-import { checkDelivery, addMessage, startThread, type NewMessage } from "./delivery.ts";
 
 const tool = createToolFactory(EmailState);
 
+const answeredId = messages.id.describe("Message to answer, as email_get_thread gives the id");
 const cc = people.optional().describe("Full names or e-mail addresses of those who get a copy");
 
 /** Sends a reply in the thread of a message. */
 function sendReply(state: EmailState, message: Message, reply: NewMessage, context: ToolContext) {
   const { thread_id } = message;
-  const thread = findThread(state, thread_id);
+  const thread = threads.find(state, thread_id);
   if (thread.folder === "Spam")
     refuse(
       "precondition_failed",
@@ -32,15 +34,7 @@ function sendReply(state: EmailState, message: Message, reply: NewMessage, conte
       `the message in "${thread.subject}" (${thread_id}) is from the user to nobody but the user`,
       "email_forward sends it to others",
     );
-  const left_today = checkDelivery(state, reply.to, reply.cc ?? [], context.now);
-  const message_id = addMessage(state, thread_id, reply, context);
-  return {
-    subject: thread.subject,
-    thread_id,
-    message_id,
-    to: listNames(state, [...reply.to, ...(reply.cc ?? [])]),
-    left_today,
-  };
+  return sendMessage(state, { subject: thread.subject, thread_id }, reply, context);
 }
 
 export const messageCommands = {
@@ -55,35 +49,22 @@ export const messageCommands = {
       subject: subject.describe("Subject"),
       text: text.describe("The message"),
       cc,
-      attachments: attachments.optional(),
+      attachments,
     },
     returns: sentResult,
     run(state, { to: names, subject, text: body, cc: ccNames = [], attachments: files }, context) {
       const to = findAddressIds(state, names);
-      const otherRecipients = findAddressIds(state, ccNames).filter(it => !to.includes(it));
-      const left_today = checkDelivery(state, to, otherRecipients, context.now);
-      const { thread_id, message_id } = startThread(
-        state,
-        subject,
-        { to, cc: otherRecipients, text: body, attachments: files },
-        context,
-      );
-      return {
-        subject,
-        thread_id,
-        message_id,
-        to: listNames(state, [...to, ...otherRecipients]),
-        left_today,
-      };
+      const cc = findAddressIds(state, ccNames).filter(it => !to.includes(it));
+      return sendMessage(state, { subject }, { to, cc, text: body, attachments: files }, context);
     },
   }),
   reply: tool({
     effect: "write",
     summary: "Answer the sender of a message, and nobody else.",
     input: {
-      message_id: messageId.describe("Message to answer, as email_get_thread gives the id"),
+      message_id: answeredId,
       text: text.describe("The answer"),
-      attachments: attachments.optional(),
+      attachments,
     },
     returns: sentResult,
     run(state, { message_id, text: body, attachments: files }, context) {
@@ -98,9 +79,9 @@ export const messageCommands = {
     effect: "write",
     summary: "Answer the sender of a message and everybody else who got it.",
     input: {
-      message_id: messageId.describe("Message to answer, as email_get_thread gives the id"),
+      message_id: answeredId,
       text: text.describe("The answer"),
-      attachments: attachments.optional(),
+      attachments,
     },
     returns: sentResult,
     run(state, { message_id, text: body, attachments: files }, context) {
@@ -126,7 +107,7 @@ export const messageCommands = {
     summary:
       "Send a message on to people who did not get it, with its attachments, as a thread of its own.",
     input: {
-      message_id: messageId.describe("Message to send on, as email_get_thread gives the id"),
+      message_id: messages.id.describe("Message to send on, as email_get_thread gives the id"),
       to: people.describe("Full names or e-mail addresses of those who shall get it"),
       text: text.optional().describe("What to say about it"),
     },
@@ -143,22 +124,14 @@ export const messageCommands = {
           `${getName(state, duplicate)} has this message already`,
           "forward it to somebody else, or use email_reply",
         );
-      const left_today = checkDelivery(state, to, [], context.now);
-      const subject = `Fwd: ${findThread(state, message.thread_id).subject.replace(/^Fwd: /, "")}`;
+      const subject = `Fwd: ${threads.find(state, message.thread_id).subject.replace(/^Fwd: /, "")}`;
       const quotedText = `${body === undefined ? "" : `${body}\n\n`}${getName(state, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
-      const { thread_id, message_id: forwarded } = startThread(
+      return sendMessage(
         state,
-        subject,
+        { subject },
         { to, text: quotedText, attachments: message.attachments },
         context,
       );
-      return {
-        subject,
-        thread_id,
-        message_id: forwarded,
-        to: listNames(state, to),
-        left_today,
-      };
     },
   }),
 };

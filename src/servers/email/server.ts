@@ -1,8 +1,8 @@
 /** The email server: a mailbox as its owner sees it. */
 import { defineServer } from "../../environment/server.ts";
-import { draftCommands, draftQueries } from "./draftTools.ts";
+import { draftTools } from "./draftTools.ts";
 import { invariants } from "./invariants.ts";
-import { labelQueries, labelCommands } from "./labelTools.ts";
+import { labelTools } from "./labelTools.ts";
 import { threadQueries } from "./threadTools.ts";
 import { messageCommands } from "./messageTools.ts";
 import { EmailState, references } from "./state.ts";
@@ -17,10 +17,8 @@ export const server = defineServer({
   tools: {
     ...threadQueries,
     ...messageCommands,
-    ...draftQueries,
-    ...draftCommands,
-    ...labelQueries,
-    ...labelCommands,
+    ...draftTools,
+    ...labelTools,
   },
   invariants,
 });

@@ -5,11 +5,12 @@
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
 import { getOriginal } from "../../environment/draft.ts";
+import { refuse } from "../../environment/server.ts";
+import { findIdByName } from "../kit/people.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const folders = ["Inbox", "Sent", "Archive", "Spam"] as const;
-export type Folder = (typeof folders)[number];
 
 const Address = z.strictObject({
   name: z.string().min(1),
@@ -96,17 +97,23 @@ export const EmailState = z
   });
 export type EmailState = z.infer<typeof EmailState>;
 export type Message = z.infer<typeof Message>;
-export type Draft = z.infer<typeof Draft>;
 export type Thread = z.infer<typeof Thread>;
 
-export const findThread = (state: EmailState, threadId: string): Thread =>
-  findEntity(state.threads, threadId, "thread", "email_search_mail gives the ids of threads");
-export const findDraft = (state: EmailState, draftId: string): Draft =>
-  findEntity(state.drafts, draftId, "draft", "email_list_drafts gives the ids");
-export const findLabel = (state: EmailState, labelId: string) =>
-  findEntity(state.labels, labelId, "label", "email_list_labels gives the ids");
+const table = createTableFactory(EmailState);
+export const threads = table("threads", {
+  entity: "thread",
+  idsFrom: "email_search_mail",
+  hint: "email_search_mail gives the ids of threads",
+});
+export const drafts = table("drafts", { entity: "draft", idsFrom: "email_list_drafts" });
+export const labels = table("labels", { entity: "label", idsFrom: "email_list_labels" });
+export const messages = table("messages", {
+  entity: "message",
+  idsFrom: "email_get_thread",
+  hint: "email_get_thread gives the ids of a thread's messages",
+});
 
-/** The message with that id, or a refusal. */
+/** The message; refuses the call also if the id is that of a draft. */
 export function findMessage(state: EmailState, messageId: string): Message {
   if (Object.hasOwn(state.drafts, messageId))
     refuse(
@@ -114,12 +121,7 @@ export function findMessage(state: EmailState, messageId: string): Message {
       `${messageId} (${state.drafts[messageId]!.subject}) is a draft, and nobody has received it yet`,
       "email_send_draft sends it, email_update_draft changes it",
     );
-  return findEntity(
-    state.messages,
-    messageId,
-    "message",
-    "email_get_thread gives the ids of a thread's messages",
-  );
+  return messages.find(state, messageId);
 }
 
 export const getName = (state: EmailState, addressId: string): string =>
@@ -138,17 +140,17 @@ export const compareByTime = ([a, x]: [string, Message], [b, y]: [string, Messag
 
 /** The id of the address with that full name or e-mail address. */
 export function findAddressId(state: EmailState, nameOrEmail: string): string {
-  const searchedText = nameOrEmail.trim().toLowerCase();
-  const addressBook = getOriginal(state).addresses;
-  const entry = Object.entries(addressBook).find(
-    ([, it]) => it.name.toLowerCase() === searchedText || it.email.toLowerCase() === searchedText,
-  );
-  if (entry) return entry[0];
-  const similar = Object.values(addressBook).filter(it =>
-    searchedText
-      .split(/[\s@.]+/)
-      .some(word => word.length > 2 && it.name.toLowerCase().split(" ").includes(word)),
-  );
+  const addressId = findIdByName(state.addresses, nameOrEmail);
+  if (addressId !== undefined) return addressId;
+  const words = nameOrEmail
+    .trim()
+    .toLowerCase()
+    .split(/[\s@.]+/)
+    .filter(it => it.length > 2);
+  const similar = Object.values(getOriginal(state).addresses).filter(it => {
+    const names = it.name.toLowerCase().split(" ");
+    return words.some(word => names.includes(word));
+  });
   return refuse(
     "not_found",
     `the address book has nobody called ${nameOrEmail}`,

@@ -1,36 +1,37 @@
 /** Tools that create and change issues and subtasks. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
-import { label } from "../../environment/fieldSchemas.ts";
-import { getOriginal } from "../../environment/draft.ts";
+import { day, phrase } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { assignee, requireFutureDueDay, priority } from "./issueParameters.ts";
+import { listChangedNames } from "../kit/changes.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   IssueTrackerState,
   requireSprintCapacity,
   requireUniqueTitle,
   isClosed,
+  issues,
   findMemberId,
   formatIssue,
   findOpenIssue,
   findEditableProject,
   getProjectId,
   listSubtasks,
+  projects,
   types,
-  getUserName,
   type Issue,
 } from "./state.ts";
 import {
-  due,
-  issueId,
+  assignee,
+  assigneeField,
   issueKey,
+  issueLabel,
   issueRow,
-  newDescription,
   newTitle,
-  person,
   points,
-  projectId,
+  priority,
+  requireNotPast,
 } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(IssueTrackerState);
 
@@ -46,6 +47,9 @@ function addIssue(state: IssueTrackerState, projectKey: string, issue: Issue): s
 }
 
 const type = z.enum(types);
+const description = phrase(3, 600).meta({ examples: vocabulary.descriptions });
+const newRow = issues.fields({ ...issueRow, ...assigneeField });
+const subtaskRow = issues.fields({ ...issueRow, parent_id: issueKey() });
 
 export const issueCommands = {
   create_issue: tool({
@@ -53,40 +57,29 @@ export const issueCommands = {
     summary:
       "File a new issue in a project; it begins in todo. For a part of another issue use issue_tracker_create_subtask.",
     input: {
-      project_id: projectId,
+      project_id: projects.id,
       title: newTitle.describe("Title of the issue"),
       type: type.describe("What kind of issue it is"),
       priority: priority.optional().describe("How pressing it is, medium if not given"),
       assignee: assignee.optional(),
-      due: due.optional().describe("Day by which it should be done, today or later"),
+      due: day().optional().describe("Day by which it should be done, today or later"),
       points: points.optional().describe("Story points, from 1 to 40"),
-      description: newDescription.optional().describe("What it is about, in a few sentences"),
+      description: description.optional().describe("What it is about, in a few sentences"),
     },
-    returns: { ...issueRow, assignee: person().optional() },
-    run(state, { project_id, assignee: assigneeName, priority = "medium", ...rest }, { now }) {
+    returns: getSchemas(newRow),
+    run(state, { project_id, assignee: name, priority = "medium", ...rest }, { now }) {
       findEditableProject(state, project_id);
-      requireFutureDueDay(rest.due, now);
+      if (rest.due !== undefined) requireNotPast(rest.due, now, "the due day");
       requireUniqueTitle(state, rest.title, project_id);
-      const userId =
-        assigneeName === undefined ? undefined : findMemberId(state, assigneeName, project_id);
-      const issue_id = addIssue(
-        state,
-        project_id,
-        omitUndefined({
-          ...rest,
-          status: "todo" as const,
-          priority,
-          reporter: state.user,
-          assignee: userId,
-          created: now.slice(0, 10),
-        }) as Issue,
-      );
-      return omitUndefined({
-        title: rest.title,
-        issue_id,
+      const issue_id = addIssue(state, project_id, {
+        ...rest,
         status: "todo",
-        assignee: userId && getUserName(state, userId),
+        priority,
+        reporter: state.user,
+        assignee: name === undefined ? undefined : findMemberId(state, name, project_id),
+        created: now.slice(0, 10),
       });
+      return issues.show(newRow, state, issue_id, now);
     },
   }),
   update_issue: tool({
@@ -96,29 +89,22 @@ export const issueCommands = {
     destructive: true,
     idempotent: true,
     input: {
-      issue_id: issueId,
+      issue_id: issues.id,
       title: newTitle.optional().describe("New title"),
       type: type.optional().describe("New type"),
       priority: priority.optional().describe("New priority"),
-      due: due.optional().describe("New due day, today or later"),
+      due: day().optional().describe("New due day, today or later"),
       points: points.optional().describe("New story points, from 1 to 40"),
-      description: newDescription.optional().describe("New description, instead of the old one"),
+      description: description.optional().describe("New description, instead of the old one"),
     },
-    returns: { title: label("issue"), issue_id: issueKey(), changed: z.array(z.string()) },
+    returns: { ...getSchemas(issueLabel), changed: z.array(z.string()) },
     run(state, { issue_id, ...changes }, { now }) {
       const issue = findOpenIssue(state, issue_id);
-      if (Object.keys(changes).length === 0)
-        refuse(
-          "invalid_params",
-          "nothing to change is given",
-          "give a title, type, priority, due, points or description",
-        );
-      const changed = (Object.keys(changes) as (keyof typeof changes)[]).filter(
-        key => changes[key] !== undefined && changes[key] !== issue[key],
-      );
-      if (changed.length === 0)
-        refuse("conflict", `${formatIssue(issue, issue_id)} is like that already`);
-      if (changed.includes("due")) requireFutureDueDay(changes.due, now);
+      const changed = listChangedNames(issue, changes, {
+        subject: formatIssue(issue, issue_id),
+        hint: "give a title, type, priority, due, points or description",
+      });
+      if (changed.includes("due")) requireNotPast(changes.due!, now, "the due day");
       if (changed.includes("title"))
         requireUniqueTitle(state, changes.title!, getProjectId(issue_id));
       if (changed.includes("points") && issue.parent_id !== undefined)
@@ -129,7 +115,7 @@ export const issueCommands = {
         );
       if (changed.includes("points") && issue.sprint_id !== undefined)
         requireSprintCapacity(state, issue.sprint_id, issue_id, changes.points!);
-      Object.assign(issue, omitUndefined(changes));
+      Object.assign(issue, changes);
       return { title: issue.title, issue_id, changed };
     },
   }),
@@ -142,8 +128,8 @@ export const issueCommands = {
       title: newTitle.describe("Title of the subtask"),
       assignee: assignee.optional(),
     },
-    returns: { ...issueRow, parent_id: issueKey(), open_subtasks: z.int() },
-    run(state, { parent_id, title, assignee: assigneeName }, { now }) {
+    returns: { ...getSchemas(subtaskRow), open_subtasks: z.int() },
+    run(state, { parent_id, title, assignee: name }, { now }) {
       const parent = findOpenIssue(state, parent_id);
       const project = getProjectId(parent_id);
       if (parent.parent_id !== undefined)
@@ -152,7 +138,7 @@ export const issueCommands = {
           `${formatIssue(parent, parent_id)} is itself a subtask of ${parent.parent_id}`,
           `add it to ${parent.parent_id}`,
         );
-      const siblings = listSubtasks(getOriginal(state), parent_id);
+      const siblings = listSubtasks(state, parent_id);
       if (siblings.length >= maxSubtasks)
         refuse(
           "limit_exceeded",
@@ -160,23 +146,18 @@ export const issueCommands = {
           "file it as an issue of its own",
         );
       requireUniqueTitle(state, title, project);
-      const userId =
-        assigneeName === undefined ? undefined : findMemberId(state, assigneeName, project);
-      const subtask = omitUndefined({
+      const issue_id = addIssue(state, project, {
         title,
-        type: "task" as const,
-        status: "todo" as const,
+        type: "task",
+        status: "todo",
         priority: parent.priority,
         reporter: state.user,
-        assignee: userId,
+        assignee: name === undefined ? undefined : findMemberId(state, name, project),
         created: now.slice(0, 10),
         parent_id,
-      }) as Issue;
+      });
       return {
-        title,
-        issue_id: addIssue(state, project, subtask),
-        status: "todo",
-        parent_id,
+        ...issues.show(subtaskRow, state, issue_id, now),
         open_subtasks: siblings.filter(([, it]) => !isClosed(it)).length + 1,
       };
     },

@@ -1,19 +1,22 @@
 /** Tools that label issues. */
 import { z } from "zod";
-import { label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   formatIssue,
   findEditableIssue,
   getProjectId,
-  findProject,
+  issues,
   IssueTrackerState,
+  requireProjectLabel,
 } from "./state.ts";
-import { issueId, issueKey, tag } from "./parameters.ts";
+import { issueLabel, tag } from "./parameters.ts";
 
 const tool = createToolFactory(IssueTrackerState);
 
 export const maxLabels = 5;
+
+const labelledRow = { ...getSchemas(issueLabel), labels: z.array(tag()) };
 
 export const labelTools = {
   add_label: tool({
@@ -21,19 +24,13 @@ export const labelTools = {
     summary: "Put one of its project's labels on an issue.",
     idempotent: true,
     input: {
-      issue_id: issueId,
+      issue_id: issues.id,
       label: tag().describe("A label of the project, as issue_tracker_list_projects gives them"),
     },
-    returns: { title: label("issue"), issue_id: issueKey(), labels: z.array(tag()) },
+    returns: labelledRow,
     run(state, { issue_id, label }) {
       const issue = findEditableIssue(state, issue_id);
-      const project = findProject(state, getProjectId(issue_id));
-      if (!project.labels.includes(label))
-        refuse(
-          "not_found",
-          `project ${getProjectId(issue_id)} has no label ${label}`,
-          `its labels are ${project.labels.join(", ")}`,
-        );
+      requireProjectLabel(state, getProjectId(issue_id), label);
       const labels = issue.labels ?? [];
       if (labels.includes(label))
         refuse("conflict", `${formatIssue(issue, issue_id)} already has the label ${label}`);
@@ -51,8 +48,8 @@ export const labelTools = {
     effect: "write",
     summary: "Take a label off an issue.",
     destructive: true,
-    input: { issue_id: issueId, label: tag().describe("A label that the issue has") },
-    returns: { title: label("issue"), issue_id: issueKey(), labels: z.array(tag()) },
+    input: { issue_id: issues.id, label: tag().describe("A label that the issue has") },
+    returns: labelledRow,
     run(state, { issue_id, label }) {
       const issue = findEditableIssue(state, issue_id);
       const labels = issue.labels ?? [];

@@ -1,9 +1,9 @@
 /** Tools that link issues. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
 import { day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   IssueTrackerState,
   isClosed,
@@ -11,7 +11,7 @@ import {
   linkKinds,
   formatIssue,
   findEditableIssue,
-  listSubtasks,
+  requireClosedSubtasks,
   type Link,
 } from "./state.ts";
 import { issueKey, issueRow } from "./parameters.ts";
@@ -59,21 +59,10 @@ function requireLinkable(
       `${formatIssue(issues[to]!, to)} is ${issues[to]!.status}: there is nothing left to block`,
       "choose an open issue",
     );
-  const existing =
-    kind === "duplicates"
-      ? Object.values(links).find(it => it.kind === kind && it.from === from)
-      : undefined;
+  if (kind !== "duplicates") return;
+  const existing = Object.values(links).find(it => it.kind === kind && it.from === from);
   if (existing) refuse("conflict", `${from} is already a duplicate of ${existing.to}`);
-  const openSubtasks =
-    kind === "duplicates"
-      ? listSubtasks(getOriginal(state), from).filter(([, it]) => !isClosed(it))
-      : [];
-  if (openSubtasks.length > 0)
-    refuse(
-      "precondition_failed",
-      `${formatIssue(issues[from]!, from)} has open subtasks: ${openSubtasks.map(([key]) => key).join(", ")}`,
-      "close the subtasks first",
-    );
+  requireClosedSubtasks(state, from);
 }
 
 export const linkTools = {
@@ -87,7 +76,7 @@ export const linkTools = {
       other_id: issueKey().describe("Key of the issue that is blocked, duplicated or related to"),
     },
     returns: {
-      ...issueRow,
+      ...getSchemas(issueRow),
       kind: z.string(),
       other: label("issue"),
       other_id: issueKey(),
@@ -101,7 +90,7 @@ export const linkTools = {
       if (isClosing) requireTransition(state, issue_id, issue, "cancelled");
       state.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
       if (isClosing) setStatus(state, issue, "cancelled", context);
-      return omitUndefined({
+      return {
         title: issue.title,
         issue_id,
         status: issue.status,
@@ -109,7 +98,7 @@ export const linkTools = {
         other: other.title,
         other_id,
         closed: issue.closed,
-      });
+      };
     },
   }),
 };

@@ -5,11 +5,8 @@ import { labelTools } from "./labelTools.ts";
 import { linkTools } from "./linkTools.ts";
 import { issueCommands } from "./issueCommands.ts";
 import { workflowTools } from "./workflowTools.ts";
-import { commentQueries } from "./commentQueries.ts";
 import { issueQueries } from "./issueQueries.ts";
-import { reportTools } from "./reportTools.ts";
-import { sprintQueries } from "./sprintQueries.ts";
-import { sprintCommands } from "./sprintCommands.ts";
+import { sprintTools } from "./sprintTools.ts";
 import { workTools } from "./workTools.ts";
 import { IssueTrackerState, references } from "./state.ts";
 
@@ -28,13 +25,10 @@ export const server = defineServer({
     ...issueQueries,
     ...otherCommands,
     ...workflowTools,
-    ...commentQueries,
     ...labelTools,
     ...linkTools,
     create_subtask,
-    ...sprintQueries,
-    ...sprintCommands,
+    ...sprintTools,
     ...workTools,
-    ...reportTools,
   },
 });

@@ -6,7 +6,9 @@ import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { findIdByName } from "../kit/people.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const statuses = [
   "todo",
@@ -150,7 +152,6 @@ export const IssueTrackerState = z
 export type IssueTrackerState = z.infer<typeof IssueTrackerState>;
 type Project = z.infer<typeof Project>;
 export type Issue = z.infer<typeof Issue>;
-export type Sprint = z.infer<typeof Sprint>;
 export type Link = z.infer<typeof Link>;
 
 export const getProjectId = (issueId: string): string => issueId.slice(0, issueId.lastIndexOf("-"));
@@ -161,17 +162,27 @@ export const compareKeys = (a: string, b: string): number => {
   return x === y ? Number(a.slice(x.length + 1)) - Number(b.slice(y.length + 1)) : x < y ? -1 : 1;
 };
 
-export const findProject = (state: IssueTrackerState, projectId: string): Project =>
-  findEntity(state.projects, projectId, "project", "issue_tracker_list_projects gives the keys");
-export const findIssue = (state: IssueTrackerState, issueId: string): Issue =>
-  findEntity(
-    state.issues,
-    issueId,
-    "issue",
-    "issue_tracker_search_issues finds an issue by its words",
-  );
-export const findSprint = (state: IssueTrackerState, sprintId: string): Sprint =>
-  findEntity(state.sprints, sprintId, "sprint", "issue_tracker_list_sprints gives the ids");
+const table = createTableFactory(IssueTrackerState);
+/** People refer to a project by its key: WEB. */
+export const projects = table("projects", {
+  entity: "project",
+  idsFrom: "issue_tracker_list_projects",
+  description: "Key of the project, like WEB, as issue_tracker_list_projects gives it",
+  hint: "issue_tracker_list_projects gives the keys",
+  isSpoken: true,
+});
+/** People refer to an issue by its key: WEB-12. */
+export const issues = table("issues", {
+  entity: "issue",
+  idsFrom: "issue_tracker_search_issues",
+  description: "Key of the issue, like WEB-12",
+  hint: "issue_tracker_search_issues finds an issue by its words",
+  isSpoken: true,
+});
+export const sprints = table("sprints", {
+  entity: "sprint",
+  idsFrom: "issue_tracker_list_sprints",
+});
 
 export const isClosed = ({ status }: Issue): boolean => status === "done" || status === "cancelled";
 export const getUserName = ({ users }: IssueTrackerState, userId: string): string =>
@@ -179,23 +190,17 @@ export const getUserName = ({ users }: IssueTrackerState, userId: string): strin
 export const formatIssue = (issue: Issue, issueId: string): string => `${issueId} (${issue.title})`;
 
 /** The id of the user with that full name or e-mail address. */
-export function findUserId(state: IssueTrackerState, name: string): string {
-  const normalizedName = name.trim().toLowerCase();
-  const match = Object.entries(getOriginal(state.users)).find(
-    ([, it]) =>
-      it.name.toLowerCase() === normalizedName || it.email.toLowerCase() === normalizedName,
-  );
-  if (match) return match[0];
-  return refuse(
+export const findUserId = (state: IssueTrackerState, name: string): string =>
+  findIdByName(state.users, name) ??
+  refuse(
     "not_found",
     `nobody called ${name} uses the tracker`,
     "issue_tracker_list_projects gives the members of each project by full name",
   );
-}
 
 /** The project; refuses the call if it is archived or the user is not a member. */
 export function findEditableProject(state: IssueTrackerState, projectId: string): Project {
-  const project = findProject(state, projectId);
+  const project = projects.find(state, projectId);
   if (project.status === "archived")
     refuse(
       "precondition_failed",
@@ -213,7 +218,7 @@ export function findEditableProject(state: IssueTrackerState, projectId: string)
 
 /** The issue; refuses the call if the user may not change it. */
 export function findEditableIssue(state: IssueTrackerState, issueId: string): Issue {
-  const issue = findIssue(state, issueId);
+  const issue = issues.find(state, issueId);
   findEditableProject(state, getProjectId(issueId));
   return issue;
 }
@@ -233,7 +238,7 @@ export function findOpenIssue(state: IssueTrackerState, issueId: string): Issue 
 /** The id of the person; refuses the call if they are not a member of the project. */
 export function findMemberId(state: IssueTrackerState, name: string, projectId: string): string {
   const userId = findUserId(state, name);
-  const { members, name: projectName } = findProject(state, projectId);
+  const { members, name: projectName } = projects.find(state, projectId);
   if (!members.includes(userId))
     refuse(
       "precondition_failed",
@@ -266,9 +271,42 @@ export function requireUniqueTitle(
 }
 
 export const listSubtasks = ({ issues }: IssueTrackerState, issueId: string): [string, Issue][] =>
-  Object.entries(issues)
+  Object.entries(getOriginal(issues))
     .filter(([, it]) => it.parent_id === issueId)
     .sort(([a], [b]) => compareKeys(a, b));
+
+/** Refuses an issue of which subtasks are open. */
+export function requireClosedSubtasks(state: IssueTrackerState, issueId: string): void {
+  const open = listSubtasks(state, issueId).filter(([, it]) => !isClosed(it));
+  if (open.length > 0)
+    refuse(
+      "precondition_failed",
+      `${formatIssue(state.issues[issueId]!, issueId)} has open subtasks: ${open.map(([key]) => key).join(", ")}`,
+      "close the subtasks first",
+    );
+}
+
+/** The statuses that an issue of the project may change to. */
+export const listNextStatuses = (
+  state: IssueTrackerState,
+  issueId: string,
+  status: Status,
+): Status[] => [...workflows[projects.find(state, getProjectId(issueId)).workflow][status]];
+
+/** Refuses a label that the project does not have. */
+export function requireProjectLabel(
+  state: IssueTrackerState,
+  projectId: string,
+  text: string,
+): void {
+  const { labels } = projects.find(state, projectId);
+  if (!labels.includes(text))
+    refuse(
+      "not_found",
+      `project ${projectId} has no label ${text}`,
+      `its labels are ${labels.join(", ")}`,
+    );
+}
 
 /** The open issues that block this one. */
 export function listOpenBlockers({ links, issues }: IssueTrackerState, issueId: string): string[] {
@@ -298,6 +336,13 @@ export function hasLinkPath(
   }
   return false;
 }
+
+/** The minutes of all work that is counted. */
+export const sumMinutes = (
+  { work }: IssueTrackerState,
+  isCounted: (it: z.infer<typeof Work>) => boolean,
+): number =>
+  Object.values(getOriginal(work)).reduce((sum, it) => (isCounted(it) ? sum + it.minutes : sum), 0);
 
 /** The points of the issues in a sprint, without the issue `exceptId`. */
 export const sumSprintPoints = (

@@ -1,12 +1,22 @@
-/** Tools that log work on issues. */
+/** Tools that log work on issues and report the time of a project. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
-import { day, id, label } from "../../environment/fieldSchemas.ts";
-import { getOriginal } from "../../environment/draft.ts";
+import { day, id, label, phrase } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
-import { formatIssue, findEditableIssue, IssueTrackerState } from "./state.ts";
-import { issueId, issueKey } from "./parameters.ts";
+import { getSchemas } from "../kit/table.ts";
+import {
+  compareKeys,
+  findEditableIssue,
+  findUserId,
+  formatIssue,
+  getProjectId,
+  issues,
+  IssueTrackerState,
+  projects,
+  sumMinutes,
+} from "./state.ts";
+import { issueLabel, person, projectKey } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(IssueTrackerState);
 
@@ -21,37 +31,21 @@ export const workTools = {
     summary:
       "Log time that the user has worked on an issue, today or on a day of the past month; at most twelve hours a day over all issues.",
     input: {
-      issue_id: issueId,
+      issue_id: issues.id,
       minutes: z
         .int()
         .min(5)
         .max(maxMinutesPerDay)
         .describe("Minutes worked, from 5 to 720")
-        .meta({ examples: [15, 20, 30, 45, 60, 90, 120, 150, 180, 240] }),
+        .meta({ examples: vocabulary.minutes }),
       day: day().optional().describe("Day of the work, today if not given"),
-      note: z
-        .string()
-        .min(2)
-        .max(200)
-        .regex(/\S/)
+      note: phrase(2, 200)
         .optional()
         .describe("What was done")
-        .meta({
-          examples: [
-            "first draft",
-            "call with the client",
-            "testing on phones",
-            "corrections",
-            "review",
-            "research",
-            "set-up",
-            "clean-up",
-          ],
-        }),
+        .meta({ examples: vocabulary.workNotes }),
     },
     returns: {
-      title: label("issue"),
-      issue_id: issueKey(),
+      ...getSchemas(issueLabel),
       work_id: id("work"),
       day: day(),
       logged_minutes: z.int().describe("On the issue, by everybody"),
@@ -79,11 +73,7 @@ export const workTools = {
           `${workDay} is more than ${maxLogAgeDays} days ago, and its time sheet is closed`,
           "choose a later day",
         );
-      const entries = Object.values(getOriginal(state).work);
-      const loggedToday = entries.reduce(
-        (sum, it) => (it.by === state.user && it.day === workDay ? sum + it.minutes : sum),
-        0,
-      );
+      const loggedToday = sumMinutes(state, it => it.by === state.user && it.day === workDay);
       if (loggedToday + minutes > maxMinutesPerDay)
         refuse(
           "limit_exceeded",
@@ -91,23 +81,67 @@ export const workTools = {
           `log at most ${maxMinutesPerDay - loggedToday} minutes, or another day`,
         );
       const work_id = newId("wrk");
-      state.work[work_id] = omitUndefined({
-        issue_id,
-        by: state.user,
-        day: workDay,
-        minutes,
-        note,
-      });
+      state.work[work_id] = { issue_id, by: state.user, day: workDay, minutes, note };
       return {
         title: issue.title,
         issue_id,
         work_id,
         day: workDay,
-        logged_minutes: entries.reduce(
-          (sum, it) => (it.issue_id === issue_id ? sum + it.minutes : sum),
-          minutes,
-        ),
+        logged_minutes: sumMinutes(state, it => it.issue_id === issue_id) + minutes,
         day_minutes: loggedToday + minutes,
+      };
+    },
+  }),
+  get_time_report: tool({
+    effect: "read",
+    summary:
+      "Get the minutes logged on a project between two days, all of them or one person's, in all and by issue, the most first.",
+    input: {
+      project_id: projects.id,
+      from: day().optional().describe("First day; the beginning of the project if not given"),
+      to: day().optional().describe("Last day; today if not given"),
+      person: person()
+        .optional()
+        .describe("Only the work of this person, by full name or e-mail address"),
+    },
+    returns: {
+      project: label("project"),
+      project_id: projectKey(),
+      minutes: z.int(),
+      entries: z.int(),
+      issues: z
+        .array(z.object({ ...getSchemas(issueLabel), minutes: z.int() }))
+        .describe("The ten with the most time"),
+    },
+    run(state, { project_id, from, to, person: personName }, { now }) {
+      const { name: project } = projects.find(state, project_id);
+      const userId = personName === undefined ? undefined : findUserId(state, personName);
+      const last = to ?? now.slice(0, 10);
+      if (from !== undefined && from > last)
+        refuse("invalid_params", `from ${from} is after to ${last}`);
+      const entries = Object.values(state.work).filter(
+        it =>
+          getProjectId(it.issue_id) === project_id &&
+          (!from || it.day >= from) &&
+          it.day <= last &&
+          (!userId || it.by === userId),
+      );
+      const byIssue = new Map<string, number>();
+      for (const it of entries)
+        byIssue.set(it.issue_id, (byIssue.get(it.issue_id) ?? 0) + it.minutes);
+      const topIssues = [...byIssue]
+        .sort(([a, x], [b, y]) => y - x || compareKeys(a, b))
+        .slice(0, 10);
+      return {
+        project,
+        project_id,
+        minutes: entries.reduce((sum, it) => sum + it.minutes, 0),
+        entries: entries.length,
+        issues: topIssues.map(([issue_id, minutes]) => ({
+          title: state.issues[issue_id]!.title,
+          issue_id,
+          minutes,
+        })),
       };
     },
   }),

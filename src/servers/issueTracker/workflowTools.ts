@@ -1,29 +1,31 @@
-/** Tools that move, assign and comment on issues. */
+/** Tools that move, assign and comment on issues, and list the comments. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { id, minute, phrase, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { assignee } from "./issueParameters.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   IssueTrackerState,
   isClosed,
+  issues,
   findMemberId,
+  findUserId,
   formatIssue,
+  listNextStatuses,
   listOpenBlockers,
   findOpenIssue,
   findEditableIssue,
   getProjectId,
-  findProject,
+  projects,
+  requireClosedSubtasks,
   requireUniqueTitle,
   statuses,
-  listSubtasks,
   getUserName,
-  workflows,
   type Issue,
   type Status,
 } from "./state.ts";
-import { issueId, issueKey, issueRow, newComment, person } from "./parameters.ts";
+import { assignee, issueKey, issueLabel, issueRow, person } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(IssueTrackerState);
 
@@ -34,8 +36,8 @@ export function requireTransition(
   issue: Issue,
   status: Status,
 ): void {
-  const { workflow, name } = findProject(state, getProjectId(issueId));
-  const next = workflows[workflow][issue.status];
+  const { name } = projects.find(state, getProjectId(issueId));
+  const next = listNextStatuses(state, issueId, issue.status);
   if (issue.status === status)
     refuse("conflict", `${formatIssue(issue, issueId)} is already ${status}`);
   if (!next.includes(status))
@@ -45,15 +47,7 @@ export function requireTransition(
       `from ${issue.status} it may become ${next.join(" or ")}`,
     );
   const original = getOriginal(state);
-  if (status === "done" || status === "cancelled") {
-    const openSubtasks = listSubtasks(original, issueId).filter(([, it]) => !isClosed(it));
-    if (openSubtasks.length > 0)
-      refuse(
-        "precondition_failed",
-        `${formatIssue(issue, issueId)} has open subtasks: ${openSubtasks.map(([key]) => key).join(", ")}`,
-        "close the subtasks first",
-      );
-  }
+  if (status === "done" || status === "cancelled") requireClosedSubtasks(state, issueId);
   if (status === "in_progress" || status === "in_review" || status === "done") {
     const [blocker] = listOpenBlockers(original, issueId);
     if (blocker)
@@ -110,13 +104,13 @@ export const workflowTools = {
     summary:
       "Move an issue to another status, as its project's workflow allows. It needs an assignee to be in progress, no open blocker to go on, and no open subtask to be closed.",
     input: {
-      issue_id: issueId,
+      issue_id: issues.id,
       status: z
         .enum(statuses)
         .describe("The new status; issue_tracker_get_issue gives the ones that are allowed"),
     },
     returns: {
-      ...issueRow,
+      ...getSchemas(issueRow),
       next_statuses: z.array(z.string()),
       unblocked: z
         .array(issueKey())
@@ -139,27 +133,21 @@ export const workflowTools = {
               )
               .map(it => it.to);
       setStatus(state, issue, status, context);
-      const { workflow } = findProject(state, getProjectId(issue_id));
-      return omitUndefined({
+      return {
         title: issue.title,
         issue_id,
         status,
-        next_statuses: [...workflows[workflow][status]],
+        next_statuses: listNextStatuses(state, issue_id, status),
         unblocked: unblocked.length ? unblocked : undefined,
-      });
+      };
     },
   }),
   assign_issue: tool({
     effect: "write",
     summary: "Give an open issue to a member of its project, in place of whoever has it.",
     idempotent: true,
-    input: { issue_id: issueId, assignee },
-    returns: {
-      title: label("issue"),
-      issue_id: issueKey(),
-      assignee: person(),
-      before: person().optional(),
-    },
+    input: { issue_id: issues.id, assignee },
+    returns: { ...getSchemas(issueLabel), assignee: person(), before: person().optional() },
     run(state, { issue_id, assignee: assigneeName }) {
       const issue = findOpenIssue(state, issue_id);
       const userId = findMemberId(state, assigneeName, getProjectId(issue_id));
@@ -170,24 +158,22 @@ export const workflowTools = {
           `${formatIssue(issue, issue_id)} is already assigned to ${getUserName(state, userId)}`,
         );
       issue.assignee = userId;
-      return omitUndefined({
+      return {
         title: issue.title,
         issue_id,
         assignee: getUserName(state, userId),
         before: previous && getUserName(state, previous),
-      });
+      };
     },
   }),
   comment_issue: tool({
     effect: "write",
     summary: "Write a comment under an issue, open or closed.",
-    input: { issue_id: issueId, text: newComment.describe("What to say") },
-    returns: {
-      title: label("issue"),
-      issue_id: issueKey(),
-      comment_id: id("comment"),
-      comments: z.int(),
+    input: {
+      issue_id: issues.id,
+      text: phrase(2, 600).meta({ examples: vocabulary.comments }).describe("What to say"),
     },
+    returns: { ...getSchemas(issueLabel), comment_id: id("comment"), comments: z.int() },
     run(state, { issue_id, text }, { now, newId }) {
       const { title } = findEditableIssue(state, issue_id);
       const comments = Object.values(getOriginal(state).comments).filter(
@@ -198,6 +184,37 @@ export const workflowTools = {
       const comment_id = newId("cmt");
       state.comments[comment_id] = { issue_id, by: state.user, at: now, text: text.trim() };
       return { title, issue_id, comment_id, comments: comments.length + 1 };
+    },
+  }),
+  list_comments: tool({
+    effect: "read",
+    summary: "List the comments on one issue, newest first.",
+    input: {
+      issue_id: issues.id,
+      by: person()
+        .optional()
+        .describe("Only comments by this person, by full name or e-mail address"),
+      limit: rowLimit(10),
+    },
+    returns: {
+      comments: z.array(
+        z.object({ comment_id: id("comment"), by: person(), at: minute(), text: z.string() }),
+      ),
+    },
+    run(state, { issue_id, by, limit = 10 }) {
+      issues.find(state, issue_id);
+      const userId = by === undefined ? undefined : findUserId(state, by);
+      const comments = Object.entries(state.comments)
+        .filter(([, it]) => it.issue_id === issue_id && (!userId || it.by === userId))
+        .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
+      return {
+        comments: comments.slice(0, limit).map(([comment_id, it]) => ({
+          comment_id,
+          by: getUserName(state, it.by),
+          at: it.at,
+          text: it.text,
+        })),
+      };
     },
   }),
 };

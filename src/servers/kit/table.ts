@@ -7,7 +7,7 @@ import { z } from "zod";
 import { id, rowLimit, spokenId } from "../../environment/fieldSchemas.ts";
 import type { Json } from "../../environment/json.ts";
 import { createToolFactory, findEntity } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { containsText, containsWords } from "../../environment/textSearch.ts";
 
 type Row<World, Key extends keyof World> =
   World[Key] extends Readonly<Record<string, infer R>> ? R : never;
@@ -29,47 +29,76 @@ type Field<World, R> = z.ZodType | ComputedField<World, R>;
 type Fields<World, R> = Readonly<Record<string, Field<World, R>>>;
 
 /** A condition that an optional parameter of a list sets. */
-interface Filter<World, R> {
-  readonly schema: z.ZodType;
-  readonly description: string;
+interface Filter<World, R, V = unknown> {
+  readonly schema: z.ZodType<V | undefined>;
+  /** That of the schema if not given. */
+  readonly description: string | undefined;
   /** Called with a value that is present. */
   readonly matches: (row: R, value: never, context: RowContext<World>) => boolean;
   /** Translates the value once, before any row is read. May refuse the call. */
   readonly resolve?: ((world: World, value: never) => unknown) | undefined;
+  /** Every call sets the parameter. */
+  readonly isRequired?: true;
 }
 
 type Get<World, R, T> = (row: R, world: World) => T;
 
 /** The text of each row contains the value. */
 export const contains = <World, R>(
-  schema: z.ZodType<string>,
+  schema: z.ZodType<string | undefined>,
   description: string,
   get: Get<World, R, string | undefined>,
-): Filter<World, R> => ({
+): Filter<World, R, string> => ({
   schema,
   description,
   matches: (row, value: string, { world }) => containsText(get(row, world) ?? "", value),
 });
 
+/** The text of each row contains every word of the value, in any order. */
+export const containsAll = <World, R>(
+  schema: z.ZodType<string | undefined>,
+  description: string,
+  get: Get<World, R, string>,
+): Filter<World, R, string> => ({
+  schema,
+  description,
+  matches: (row, value: string, { world }) => containsWords(get(row, world), value),
+});
+
 /** The field of each row equals the value, or what `resolve` makes of it. */
 export const equals = <World, R, V>(
-  schema: z.ZodType<V>,
-  description: string,
+  schema: z.ZodType<V | undefined>,
+  description: string | undefined,
   get: Get<World, R, Json | undefined>,
   resolve?: (world: World, value: V) => Json,
-): Filter<World, R> => ({
+): Filter<World, R, V> => ({
   schema,
   description,
   matches: (row, value: Json, { world }) => get(row, world) === value,
   resolve,
 });
 
-/** Each row meets another condition. */
-export const meets = <World, R, V>(
-  schema: z.ZodType<V>,
+/** Each row refers to the row of another table with that id, which must exist. */
+export const refersTo = <World, R>(
+  table: {
+    readonly id: z.ZodType<string>;
+    readonly find: (world: World, rowId: string) => unknown;
+  },
+  description: string | undefined,
+  get: Get<World, R, string | undefined>,
+): Filter<World, R, string> =>
+  equals(table.id, description, get, (world, rowId) => {
+    table.find(world, rowId);
+    return rowId;
+  });
+
+/** Each row meets another condition on the value, or on what `resolve` makes of it. */
+export const meets = <World, R, V, Resolved = V>(
+  schema: z.ZodType<V | undefined>,
   description: string,
-  matches: (row: R, value: V, context: RowContext<World>) => boolean,
-): Filter<World, R> => ({ schema, description, matches });
+  matches: (row: R, value: Resolved, context: RowContext<World>) => boolean,
+  resolve?: (world: World, value: V) => Resolved,
+): Filter<World, R, V> => ({ schema, description, matches, resolve });
 
 interface Selection<World, R> {
   readonly row: Fields<World, R>;
@@ -79,18 +108,24 @@ interface Selection<World, R> {
   readonly limit?: number;
 }
 
-interface ListOptions<World, R> extends Selection<World, R> {
+type Filters<World, R> = Readonly<Record<string, Filter<World, R>>>;
+/** The values of the parameters that a call gives. */
+type Values<F> = {
+  readonly [K in keyof F]?: F[K] extends Filter<never, never, infer V> ? V : never;
+};
+
+interface ListOptions<World, R, F extends Filters<World, R>> extends Selection<World, R> {
   readonly summary: string;
+  /** The parameter that sets another limit, if not the usual one. */
+  readonly limitSchema?: z.ZodType<number | undefined>;
+  /** The schema of the field `more`: how many rows the limit left out, absent if none. */
+  readonly more?: z.ZodType;
   /** The parameters, each with the condition that it sets. */
-  readonly filters: Readonly<Record<string, Filter<World, R>>>;
+  readonly filters: F;
   /** Refuses parameters before any row is read. */
-  readonly check?: (args: Readonly<Record<string, unknown>>, world: World) => void;
+  readonly check?: (args: Values<F>, world: World, now: string) => void;
   /** A condition on every row, which may depend on several parameters. */
-  readonly where?: (
-    row: R,
-    args: Readonly<Record<string, unknown>>,
-    context: RowContext<World>,
-  ) => boolean;
+  readonly where?: (row: R, args: Values<F>, context: RowContext<World>) => boolean;
   /** The key of the list in the result, if it is not the table's own. */
   readonly as?: string;
 }
@@ -99,6 +134,8 @@ interface RelatedOptions<World, R> extends Selection<World, R> {
   /** Whether a row belongs to the other table's row, which is that of the context. */
   readonly where: (row: R, owner: RowContext<World>) => boolean;
   readonly description?: string;
+  /** The field is there even if no rows are. */
+  readonly isRequired?: true;
 }
 
 /** An order of rows: by a value, then by id. */
@@ -138,6 +175,8 @@ interface TableOptions<World, R> {
   readonly noun?: string;
   /** The tool that gives the ids of rows. */
   readonly idsFrom: string;
+  /** The description of the parameter that takes an id, if the tool's name does not say enough. */
+  readonly description?: string;
   /** The hint of a refused id, if the tool's name does not say enough. */
   readonly hint?: string;
   /** Whether people know and use the ids, such as order numbers. */
@@ -156,10 +195,11 @@ export const createTableFactory =
     type World = z.output<S>;
     type R = Row<World, Key>;
     const { entity, idsFrom, noun = entity, hint = `${idsFrom} gives the ids`, check } = options;
+    const { description = `${capitalize(noun)} id, as ${idsFrom} gives it` } = options;
     const createId = options.isSpoken ? spokenId : id;
     const tool = createToolFactory(schema);
     const rowsOf = (world: World) => world[key] as Readonly<Record<string, R>>;
-    const idParameter = createId(entity).describe(`${capitalize(noun)} id, as ${idsFrom} gives it`);
+    const idParameter = createId(entity).describe(description);
     const find = (world: World, rowId: string): R => {
       const row = findEntity(rowsOf(world), rowId, noun, hint);
       check?.(row, rowId, world);
@@ -172,7 +212,7 @@ export const createTableFactory =
         { world, now }: Omit<RowContext<World>, "id">,
         isSelected: (row: R, id: string) => boolean,
         limit = defaultLimit,
-      ): Record<string, unknown>[] => {
+      ): { rows: Record<string, unknown>[]; count: number } => {
         const all = rowsOf(world);
         const selected: KeyedRow<R>[] = [];
         for (const id of Object.keys(all)) {
@@ -186,7 +226,7 @@ export const createTableFactory =
           const { id, row: it } = selected[i]!;
           rows.push(project(it, { id, world, now }));
         }
-        return rows;
+        return { rows, count: selected.length };
       };
     };
 
@@ -201,38 +241,48 @@ export const createTableFactory =
       /** The row with that id, or a refusal. */
       find,
       /** Declares fields that several results share. */
-      fields: (fields: Fields<World, R>) => fields,
+      fields: <F extends Fields<World, R>>(fields: F): F => fields,
       /** The fields of one row. */
       show: (fields: Fields<World, R>, world: World, rowId: string, now: string) =>
         createProjection(fields)(find(world, rowId), { id: rowId, world, now }),
-      /** A field with the rows of this table that belong to a row of another; absent if none do. */
+      /**
+       * A field with the rows of this table that belong to a row of another; absent if none do,
+       * unless it is required.
+       */
       related(selection: RelatedOptions<World, R>) {
-        const { row, description, where } = selection;
+        const { row, description, where, isRequired } = selection;
         const select = createSelect(selection);
-        const rows = z.array(z.object(getSchemas(row))).optional();
+        const list = z.array(z.object(getSchemas(row)));
+        const rows = isRequired ? list : list.optional();
         return [
           description === undefined ? rows : rows.describe(description),
           (_: unknown, owner: RowContext<World>) => {
-            const selected = select(owner, it => where(it, owner));
-            return selected.length === 0 ? undefined : selected;
+            const { rows: selected } = select(owner, it => where(it, owner));
+            return selected.length === 0 && !isRequired ? undefined : selected;
           },
         ] as const;
       },
       /** A tool that lists rows. */
-      list(selection: ListOptions<World, R>) {
-        const { summary, filters, check, where, row, limit, as = key } = selection;
+      list<const F extends Filters<World, R>>(selection: ListOptions<World, R, F>) {
+        const { summary, filters, check, where, row, limit, more, as = key } = selection;
         const select = createSelect(selection);
         const conditions = Object.entries(filters);
-        const input = Object.fromEntries(
-          conditions.map(([name, it]) => [name, it.schema.optional().describe(it.description)]),
+        const input: Record<string, z.ZodType> = Object.fromEntries(
+          conditions.map(([name, { schema, description, isRequired }]) => {
+            const parameter = isRequired ? schema : schema.optional();
+            return [name, description === undefined ? parameter : parameter.describe(description)];
+          }),
         );
+        const list = z.array(z.object(getSchemas(row)));
+        if (limit !== undefined) input["limit"] = selection.limitSchema ?? rowLimit(limit);
         return tool({
           effect: "read",
           summary,
-          input: limit === undefined ? input : { ...input, limit: rowLimit(limit) },
-          returns: { [as]: z.array(z.object(getSchemas(row))) },
+          input,
+          returns: more ? { [as]: list, more: more.optional() } : { [as]: list },
           run(world, args: Readonly<Record<string, unknown>>, { now }) {
-            check?.(args, world);
+            const values = args as Values<F>;
+            check?.(values, world, now);
             const given = conditions.flatMap(([name, { matches, resolve }]) => {
               const value = args[name] as never;
               if (value === undefined) return [];
@@ -243,10 +293,12 @@ export const createTableFactory =
               context.id = rowId;
               for (const { matches, value } of given)
                 if (!matches(it, value, context)) return false;
-              return !where || where(it, args, context);
+              return !where || where(it, values, context);
             };
-            const rows = select({ world, now }, isSelected, args["limit"] as number | undefined);
-            return { [as]: rows };
+            const limitArgument = args["limit"] as number | undefined;
+            const { rows, count } = select({ world, now }, isSelected, limitArgument);
+            const omitted = count - rows.length;
+            return more && omitted > 0 ? { [as]: rows, more: omitted } : { [as]: rows };
           },
         });
       },

@@ -1,21 +1,61 @@
 /** Tools that follow people and list followers. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
-import { maxPendingRequests, profileRow, createProfileRow } from "./profileTools.ts";
+import { contains, descending, equals, getSchemas, refersTo } from "../kit/table.ts";
+import { profileRow } from "./parameters.ts";
 import {
   SocialMediaState,
+  countFollowers,
   findFollow,
-  findVisibleProfile,
-  findProfile,
-  findReachableProfile,
+  follows,
+  profiles,
+  reachableProfiles,
+  visibleProfiles,
 } from "./state.ts";
-import { limit, profileId } from "./parameters.ts";
 
 const tool = createToolFactory(SocialMediaState);
+
+export const maxPendingRequests = 5;
+
+/** A tool that lists the other sides of the follows of a profile, the newest first. */
+function createFollowList(
+  own: "follower" | "followed",
+  as: string,
+  summary: string,
+  descriptions: { readonly name: string; readonly status: string },
+) {
+  const other = own === "follower" ? "followed" : "follower";
+  return follows.list({
+    summary,
+    filters: {
+      profile_id: refersTo(visibleProfiles, undefined, it => it[own]),
+      name: contains(
+        label("profile"),
+        descriptions.name,
+        (it, state) => state.profiles[it[other]]!.name,
+      ),
+      status: equals(z.enum(["following", "requested"]), descriptions.status, it => it.status),
+    },
+    where(it, { profile_id }, { world: { user } }) {
+      const profileId = profile_id ?? user;
+      return it[own] === profileId && (it.status === "following" || profileId === user);
+    },
+    order: descending(it => it.since, { latestId: true }),
+    limit: 10,
+    as,
+    row: {
+      name: [label("profile"), (it, { world }) => world.profiles[it[other]]!.name],
+      profile_id: [id("profile"), it => it[other]],
+      since: day(),
+      waits: [
+        z.boolean().optional().describe("True of a request that is not answered yet"),
+        it => it.status === "requested" || undefined,
+      ],
+    },
+  });
+}
 
 export const followTools = {
   follow_user: tool({
@@ -23,11 +63,15 @@ export const followTools = {
     summary:
       "Follow a profile, so that its posts come into the user's feed. A private one is asked first.",
     idempotent: true,
-    input: { profile_id: profileId },
-    returns: { ...profileRow, status: z.enum(["following", "requested"]), followers: z.int() },
+    input: { profile_id: profiles.id },
+    returns: {
+      ...getSchemas(profileRow),
+      status: z.enum(["following", "requested"]),
+      followers: z.int(),
+    },
     run(state, { profile_id }, { now, newId }) {
       if (profile_id === state.user) refuse("invalid_params", "nobody follows themselves");
-      const { name, handle, private: isPrivate } = findReachableProfile(state, profile_id);
+      const { name, handle, private: isPrivate } = reachableProfiles.find(state, profile_id);
       const original = getOriginal(state);
       const existing = findFollow(original, original.user, profile_id)?.[1];
       if (existing)
@@ -53,13 +97,10 @@ export const followTools = {
         status,
         since: now.slice(0, 10),
       };
-      const followers = Object.values(original.follows).filter(
-        it => it.followed === profile_id && it.status === "following",
-      ).length;
       return {
-        ...createProfileRow(state, profile_id),
+        ...profiles.show(profileRow, state, profile_id, now),
         status,
-        followers: followers + (isPrivate ? 0 : 1),
+        followers: countFollowers(state, profile_id) + (isPrivate ? 0 : 1),
       };
     },
   }),
@@ -67,13 +108,13 @@ export const followTools = {
     effect: "write",
     summary: "Stop following a profile, or take back the request to follow it.",
     destructive: true,
-    input: { profile_id: profileId },
+    input: { profile_id: profiles.id },
     returns: {
-      ...profileRow,
+      ...getSchemas(profileRow),
       ended: z.enum(["following", "requested"]).describe("What the user's standing was"),
     },
-    run(state, { profile_id }) {
-      const { name, handle } = findProfile(state, profile_id);
+    run(state, { profile_id }, { now }) {
+      const { name, handle } = profiles.find(state, profile_id);
       const follow = findFollow(getOriginal(state), state.user, profile_id);
       if (!follow)
         return refuse(
@@ -82,93 +123,25 @@ export const followTools = {
           "social_media_list_following gives whom you follow",
         );
       delete state.follows[follow[0]];
-      return { ...createProfileRow(state, profile_id), ended: follow[1].status };
+      return { ...profiles.show(profileRow, state, profile_id, now), ended: follow[1].status };
     },
   }),
-};
-
-const followRow = z.object({
-  name: label("profile"),
-  profile_id: id("profile"),
-  since: day(),
-  waits: z.boolean().optional().describe("True of a request that is not answered yet"),
-});
-
-/** The other sides of all follows with the profile on `ownSide`, the newest first. */
-function listFollows(
-  state: SocialMediaState,
-  existing: "follower" | "followed",
-  profileId: string,
-  isIncluded: (name: string, status: string) => boolean,
-) {
-  const otherSide = existing === "follower" ? "followed" : "follower";
-  return Object.entries(state.follows)
-    .filter(
-      ([, it]) =>
-        it[existing] === profileId &&
-        (it.status === "following" || profileId === state.user) &&
-        isIncluded(state.profiles[it[otherSide]]!.name, it.status),
-    )
-    .sort(([a, x], [b, y]) => (x.since === y.since ? (a < b ? 1 : -1) : x.since < y.since ? 1 : -1))
-    .map(([, it]) =>
-      omitUndefined({
-        name: state.profiles[it[otherSide]]!.name,
-        profile_id: it[otherSide],
-        since: it.since,
-        waits: it.status === "requested" || undefined,
-      }),
-    );
-}
-
-const followStatus = z.enum(["following", "requested"]).optional();
-
-export const followListTools = {
-  list_followers: tool({
-    effect: "read",
-    summary:
-      "List who follows a profile, the newest first: the user's own, with those who have asked, if no id is given.",
-    input: {
-      profile_id: profileId.optional(),
-      name: label("profile").optional().describe("Only followers whose name contains this"),
-      status: followStatus.describe("Only those who follow, or only those who have asked to"),
-      limit,
+  list_followers: createFollowList(
+    "followed",
+    "followers",
+    "List who follows a profile, the newest first: the user's own, with those who have asked, if no id is given.",
+    {
+      name: "Only followers whose name contains this",
+      status: "Only those who follow, or only those who have asked to",
     },
-    returns: { followers: z.array(followRow) },
-    run(state, { profile_id = state.user, name, status, limit = 10 }) {
-      findVisibleProfile(state, profile_id);
-      return {
-        followers: listFollows(
-          state,
-          "followed",
-          profile_id,
-          (profileName, profileStatus) =>
-            (!name || containsText(profileName, name)) && (!status || profileStatus === status),
-        ).slice(0, limit),
-      };
+  ),
+  list_following: createFollowList(
+    "follower",
+    "following",
+    "List whom a profile follows, the newest first: the user's own, with whom they have asked, if no id is given.",
+    {
+      name: "Only profiles whose name contains this",
+      status: "Only those whom it follows, or only those it has asked",
     },
-  }),
-  list_following: tool({
-    effect: "read",
-    summary:
-      "List whom a profile follows, the newest first: the user's own, with whom they have asked, if no id is given.",
-    input: {
-      profile_id: profileId.optional(),
-      name: label("profile").optional().describe("Only profiles whose name contains this"),
-      status: followStatus.describe("Only those whom it follows, or only those it has asked"),
-      limit,
-    },
-    returns: { following: z.array(followRow) },
-    run(state, { profile_id = state.user, name, status, limit = 10 }) {
-      findVisibleProfile(state, profile_id);
-      return {
-        following: listFollows(
-          state,
-          "follower",
-          profile_id,
-          (profileName, profileStatus) =>
-            (!name || containsText(profileName, name)) && (!status || profileStatus === status),
-        ).slice(0, limit),
-      };
-    },
-  }),
+  ),
 };

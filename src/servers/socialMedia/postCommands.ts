@@ -1,20 +1,32 @@
 /** Tools that create and delete posts. */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { minute, phrase } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { getFullText, isOriginalVisible } from "./postText.ts";
+import { getSchemas } from "../kit/table.ts";
+import { hashtag, postLabel } from "./parameters.ts";
 import {
-  listHashtags,
-  getHeadline,
+  countFollowers,
+  countShares,
   formatPost,
+  getHeadline,
+  getVisibleText,
+  listHashtags,
+  posts,
   requirePostRate,
-  findPost,
   SocialMediaState,
+  visibilities,
 } from "./state.ts";
-import { hashtag, newPost, postId, visibility } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(SocialMediaState);
+
+const newRow = posts.fields({
+  ...postLabel,
+  at: minute(),
+  visibility: z.string(),
+  hashtags: [z.array(hashtag()), it => listHashtags(it.text)],
+});
 
 export const postCommands = {
   create_post: tool({
@@ -22,19 +34,17 @@ export const postCommands = {
     summary:
       "Write a post on the user's profile, for everybody unless said otherwise. At most four posts an hour.",
     input: {
-      text: newPost.describe("The words, with #hashtags where wanted"),
-      visibility: visibility.describe("Who sees it: public if not given"),
+      text: phrase(3, 280)
+        .meta({ examples: vocabulary.posts })
+        .describe("The words, with #hashtags where wanted"),
+      visibility: z.enum(visibilities).optional().describe("Who sees it: public if not given"),
       comments: z
         .enum(["open", "closed"])
         .optional()
         .describe("Whether others may comment: open if not given"),
     },
     returns: {
-      post: label("post"),
-      post_id: id("post"),
-      at: minute(),
-      visibility: z.string(),
-      hashtags: z.array(hashtag()),
+      ...getSchemas(newRow),
       reaches: z.int().describe("Followers in whose feed it comes"),
     },
     run(state, { text, visibility = "public", comments = "open" }, { now, newId }) {
@@ -60,19 +70,9 @@ export const postCommands = {
         status: "published",
         likes: [],
       };
-      const reaches =
-        visibility === "only_me"
-          ? 0
-          : Object.values(original.follows).filter(
-              it => it.followed === original.user && it.status === "following",
-            ).length;
       return {
-        post: getHeadline(text.trim()),
-        post_id,
-        at: now,
-        visibility,
-        hashtags: listHashtags(text),
-        reaches,
+        ...posts.show(newRow, state, post_id, now),
+        reaches: visibility === "only_me" ? 0 : countFollowers(state, state.user),
       };
     },
   }),
@@ -81,14 +81,14 @@ export const postCommands = {
     summary:
       "Take down a post of the user's own, with its likes and comments; shares of it no longer show it.",
     destructive: true,
-    input: { post_id: postId },
+    input: { post_id: posts.id },
     returns: {
       deleted: z.string().describe("The words by which it was known"),
       likes: z.int(),
       shares: z.int().describe("Shares by others that no longer show it"),
     },
     run(state, { post_id }) {
-      const post = findPost(state, post_id);
+      const post = posts.find(state, post_id);
       if (post.author !== state.user)
         refuse(
           "permission_denied",
@@ -96,16 +96,10 @@ export const postCommands = {
           "choose a post of your own",
         );
       post.status = "deleted";
-      const original = getOriginal(state);
-      const shares = Object.values(original.posts).filter(
-        it => it.shared === post_id && it.status === "published",
-      ).length;
       return {
-        deleted: getHeadline(
-          isOriginalVisible(original, post) ? getFullText(original, post) : post.text,
-        ),
+        deleted: getHeadline(getVisibleText(getOriginal(state), post)),
         likes: post.likes.length,
-        shares,
+        shares: countShares(state, post_id),
       };
     },
   }),

@@ -2,46 +2,47 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { getHeadline, formatPost, requirePostRate, findPost, SocialMediaState } from "./state.ts";
-import { newComment, postId, createPostRow } from "./parameters.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { getSchemas } from "../kit/table.ts";
+import { newComment, postLabel } from "./parameters.ts";
+import {
+  countShares,
+  formatPost,
+  getHeadline,
+  posts,
+  requirePostRate,
+  SocialMediaState,
+} from "./state.ts";
 
 const tool = createToolFactory(SocialMediaState);
+
+const likedRow = posts.fields({ ...postLabel, likes: [z.int(), it => it.likes.length] });
 
 export const responseTools = {
   like_post: tool({
     effect: "write",
     summary: "Like a post that the user may see.",
     idempotent: true,
-    input: { post_id: postId },
-    returns: { post: label("post"), post_id: id("post"), likes: z.int() },
-    run(state, { post_id }) {
-      const post = findPost(state, post_id);
+    input: { post_id: posts.id },
+    returns: getSchemas(likedRow),
+    run(state, { post_id }, { now }) {
+      const post = posts.find(state, post_id);
       if (post.likes.includes(state.user))
         refuse(
           "conflict",
           `you already like ${formatPost(state, post_id)} by ${state.profiles[post.author]!.name}`,
         );
       post.likes = [...post.likes, state.user];
-      return {
-        post: createPostRow(getOriginal(state), post_id, post).post,
-        post_id,
-        likes: post.likes.length,
-      };
+      return posts.show(likedRow, state, post_id, now);
     },
   }),
   comment_on_post: tool({
     effect: "write",
     summary: "Write a comment under a post, if its author lets people comment.",
-    input: { post_id: postId, text: newComment.describe("What to say") },
-    returns: {
-      post: label("post"),
-      post_id: id("post"),
-      comment_id: id("comment"),
-      comments: z.int(),
-    },
+    input: { post_id: posts.id, text: newComment.describe("What to say") },
+    returns: { ...getSchemas(postLabel), comment_id: id("comment"), comments: z.int() },
     run(state, { post_id, text }, { now, newId }) {
-      const post = findPost(state, post_id);
+      const post = posts.find(state, post_id);
       if (post.comments === "closed")
         refuse(
           "precondition_failed",
@@ -56,8 +57,7 @@ export const responseTools = {
       const comment_id = newId("cmt");
       state.comments[comment_id] = { post_id, by: state.user, at: now, text: text.trim() };
       return {
-        post: createPostRow(getOriginal(state), post_id, post).post,
-        post_id,
+        ...posts.show(postLabel, state, post_id, now),
         comment_id,
         comments: comments.length + 1,
       };
@@ -67,7 +67,7 @@ export const responseTools = {
     effect: "write",
     summary:
       "Pass on somebody else's public post to the user's followers, with words of their own if wanted. It counts as a post.",
-    input: { post_id: postId, text: newComment.optional().describe("What to say about it") },
+    input: { post_id: posts.id, text: newComment.optional().describe("What to say about it") },
     returns: {
       post: label("post"),
       post_id: id("post").describe("Of the share"),
@@ -77,7 +77,7 @@ export const responseTools = {
         .describe("The post itself"),
     },
     run(state, { post_id, text }, { now, newId }) {
-      const { author, visibility, shared } = findPost(state, post_id);
+      const { author, visibility, shared } = posts.find(state, post_id);
       const { name, private: isPrivate } = state.profiles[author]!;
       if (author === state.user)
         refuse(
@@ -119,7 +119,7 @@ export const responseTools = {
         likes: [],
         shared: post_id,
       };
-      const originalPost = findEntity(original.posts, post_id, "post");
+      const originalPost = original.posts[post_id]!;
       return {
         post: getHeadline(text?.trim() || originalPost.text),
         post_id: shareId,
@@ -127,10 +127,7 @@ export const responseTools = {
         passes_on: {
           post: getHeadline(originalPost.text),
           post_id,
-          shares:
-            Object.values(original.posts).filter(
-              it => it.shared === post_id && it.status === "published",
-            ).length + 1,
+          shares: countShares(state, post_id) + 1,
         },
       };
     },

@@ -4,7 +4,7 @@ import { invariants } from "./invariants.ts";
 import { responseTools } from "./responseTools.ts";
 import { postQueries } from "./postQueries.ts";
 import { postCommands } from "./postCommands.ts";
-import { followListTools, followTools } from "./followTools.ts";
+import { followTools } from "./followTools.ts";
 import { profileTools } from "./profileTools.ts";
 import { SocialMediaState, references } from "./state.ts";
 
@@ -18,7 +18,6 @@ export const server = defineServer({
   tools: {
     ...profileTools,
     ...followTools,
-    ...followListTools,
     ...postCommands,
     ...postQueries,
     ...responseTools,

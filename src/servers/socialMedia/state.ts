@@ -6,8 +6,9 @@ import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const visibilities = ["public", "followers", "only_me"] as const;
 
@@ -74,11 +75,31 @@ export const SocialMediaState = z.strictObject({
   comments: z.record(z.string(), Comment),
 });
 export type SocialMediaState = z.infer<typeof SocialMediaState>;
-export type Profile = z.infer<typeof Profile>;
+type Profile = z.infer<typeof Profile>;
 export type Post = z.infer<typeof Post>;
 
-export const findProfile = (state: SocialMediaState, profileId: string): Profile =>
-  findEntity(state.profiles, profileId, "profile", "social_media_search_users gives the ids");
+const table = createTableFactory(SocialMediaState);
+const profileOptions = { entity: "profile", idsFrom: "social_media_search_users" } as const;
+export const profiles = table("profiles", profileOptions);
+/** Without the profiles that have blocked the user or that the user has blocked. */
+export const reachableProfiles = table("profiles", { ...profileOptions, check: requireReachable });
+/** Also without the private profiles that the user does not follow. */
+export const visibleProfiles = table("profiles", { ...profileOptions, check: requireVisible });
+/** Those that the user may see. */
+export const posts = table("posts", {
+  entity: "post",
+  idsFrom: "social_media_get_feed or social_media_search_posts",
+  hint: "social_media_search_posts and social_media_get_feed give the ids",
+  check: requireVisiblePost,
+});
+export const follows = table("follows", {
+  entity: "follow",
+  idsFrom: "social_media_list_followers",
+});
+export const comments = table("comments", {
+  entity: "comment",
+  idsFrom: "social_media_get_post",
+});
 
 /** The follow between two profiles with its id, if there is one. */
 export function findFollow(
@@ -96,9 +117,7 @@ export const isFollowing = (state: SocialMediaState, followed: string): boolean 
 
 const hasBlocked = (by: Profile, whom: string): boolean => by.blocks?.includes(whom) ?? false;
 
-/** The profile; refuses the call if it or the user has blocked the other. */
-export function findReachableProfile(state: SocialMediaState, profileId: string): Profile {
-  const profile = findProfile(state, profileId);
+function requireReachable(profile: Profile, profileId: string, state: SocialMediaState): void {
   if (hasBlocked(profile, state.user))
     refuse(
       "permission_denied",
@@ -111,22 +130,18 @@ export function findReachableProfile(state: SocialMediaState, profileId: string)
       `you have blocked ${profile.name} (@${profile.handle})`,
       "unblock the profile in the settings of the app first",
     );
-  return profile;
 }
 
-/** Like `findReachableProfile`, but refuses private profiles that the user does not follow. */
-export function findVisibleProfile(state: SocialMediaState, profileId: string): Profile {
-  const profile = findReachableProfile(state, profileId);
-  if (!profile.private || profileId === state.user || isFollowing(getOriginal(state), profileId))
-    return profile;
-  const hasRequested = findFollow(getOriginal(state), state.user, profileId) !== undefined;
-  return refuse(
-    "permission_denied",
-    `the profile of ${profile.name} (@${profile.handle}) is private, and you do not follow it`,
-    hasRequested
-      ? "your request waits for an answer"
-      : "social_media_follow_user asks to follow it",
-  );
+function requireVisible(profile: Profile, profileId: string, state: SocialMediaState): void {
+  requireReachable(profile, profileId, state);
+  if (!profile.private || profileId === state.user) return;
+  const follow = findFollow(getOriginal(state), state.user, profileId)?.[1];
+  if (follow?.status !== "following")
+    refuse(
+      "permission_denied",
+      `the profile of ${profile.name} (@${profile.handle}) is private, and you do not follow it`,
+      follow ? "your request waits for an answer" : "social_media_follow_user asks to follow it",
+    );
 }
 
 /** Whether the user may see the post. */
@@ -143,16 +158,12 @@ export function canSee(state: SocialMediaState, { author, visibility, status }: 
   return (visibility === "public" && !profile.private) || isFollowing(state, author);
 }
 
-/** The post; refuses the call with the reason if the user may not see it. */
-export function findPost(state: SocialMediaState, postId: string): Post {
-  const post = findEntity(
-    state.posts,
-    postId,
-    "post",
-    "social_media_search_posts and social_media_get_feed give the ids",
-  );
-  const { author, visibility, status } = post;
-  if (author !== state.user) findVisibleProfile(state, author);
+function requireVisiblePost(
+  { author, visibility, status }: Post,
+  postId: string,
+  state: SocialMediaState,
+): void {
+  if (author !== state.user) visibleProfiles.find(state, author);
   if (status === "deleted")
     refuse(
       "precondition_failed",
@@ -161,7 +172,7 @@ export function findPost(state: SocialMediaState, postId: string): Post {
         : `post ${postId} was deleted by ${state.profiles[author]!.name}`,
       "choose another post",
     );
-  if (author === state.user) return post;
+  if (author === state.user) return;
   if (visibility === "only_me")
     refuse("permission_denied", `post ${postId} is for ${state.profiles[author]!.name} alone`);
   if (visibility === "followers" && !isFollowing(getOriginal(state), author))
@@ -170,7 +181,6 @@ export function findPost(state: SocialMediaState, postId: string): Post {
       `post ${postId} is for the followers of ${state.profiles[author]!.name}, and you are not one`,
       "social_media_follow_user follows the profile",
     );
-  return post;
 }
 
 /** The post as text in messages. */
@@ -195,11 +205,32 @@ export function getHeadline(text: string): string {
 export const listHashtags = (text: string): string[] =>
   [...new Set([...text.matchAll(/#([\p{L}\d_]+)/gu)].map(it => it[1]!.toLowerCase()))].slice(0, 10);
 
-/** Orders rows by time, the newest first, then by id. */
-export const compareNewestFirst = (
-  [a, x]: [string, { at: string }],
-  [b, y]: [string, { at: string }],
-): number => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1);
+/** The text of a post with that of the post that it shares. */
+export const getFullText = ({ posts }: SocialMediaState, { text, shared }: Post): string =>
+  shared === undefined ? text : `${text} ${posts[shared]!.text}`;
+
+/** False if the post shares one that the user cannot see any more. */
+export const isOriginalVisible = (state: SocialMediaState, { shared }: Post): boolean =>
+  shared === undefined || canSee(state, state.posts[shared]!);
+
+/** The text of a post with that of the post that it shares, if the user can see that one. */
+export const getVisibleText = (state: SocialMediaState, post: Post): string =>
+  isOriginalVisible(state, post) ? getFullText(state, post) : post.text;
+
+export const countShares = (state: SocialMediaState, postId: string): number =>
+  Object.values(getOriginal(state).posts).filter(
+    it => it.shared === postId && it.status === "published",
+  ).length;
+
+/** How many follow a profile, or have asked to. */
+export const countFollowers = (
+  state: SocialMediaState,
+  profileId: string,
+  status: "following" | "requested" = "following",
+): number =>
+  Object.values(getOriginal(state).follows).filter(
+    it => it.followed === profileId && it.status === status,
+  ).length;
 
 /** Counts posts and shares within the last hour. */
 export const maxPostsPerHour = 4;

@@ -1,189 +1,108 @@
 /** Tools that list, show, create and archive channels. */
 import { z } from "zod";
-import { day, label } from "../../environment/fieldSchemas.ts";
+import { day, label, phrase } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
+import { ascending, descending, equals, getSchemas, meets } from "../kit/table.ts";
 import { requireGuestLimit } from "./memberTools.ts";
 import {
   TeamChatState,
-  compareTimes,
+  channels,
+  countReplies,
   isMember,
   isVisible,
   getMemberName,
   findActiveMemberId,
-  findVisibleChannel,
-  type Channel,
+  messages,
 } from "./state.ts";
-import {
-  channelId,
-  channelRow,
-  createMessageRow,
-  limit,
-  messageRow,
-  person,
-} from "./parameters.ts";
+import { channelRow, memberCount, messageRow, person } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(TeamChatState);
 
-const maxLatestMessages = 5;
-
-const channelName = z
-  .string()
-  .min(2)
-  .max(39)
-  .regex(/^[\p{Ll}\d][\p{Ll}\d-]{1,38}$/u)
-  .meta({
-    examples: [
-      "website-ideas",
-      "spring-party",
-      "book-club",
-      "type-talk",
-      "client-feedback",
-      "photo-days",
-      "new-office",
-      "quick-wins",
-      "running",
-      "podcast",
-      "summer-school",
-      "prototype",
-    ],
-  });
-
-const compareNames = ([a, x]: [string, Channel], [b, y]: [string, Channel]) =>
-  x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
+const joined = channels.fields({
+  joined: [z.boolean(), (it, { world }) => isMember(it, world.user)],
+});
+const newRow = channels.fields({ ...channelRow, kind: z.string(), ...memberCount });
+const archivedRow = channels.fields({
+  ...channelRow,
+  archived: day(),
+  told: [z.int().describe("Members who are told"), it => it.members.length - 1],
+});
 
 export const channelTools = {
-  list_channels: tool({
-    effect: "read",
+  list_channels: channels.list({
     summary:
       "List the channels that the user can see, by name: public ones and those they are in. Archived ones only if asked for.",
-    input: {
-      name: label("channel")
-        .optional()
-        .describe("Only channels whose name contains this, archived ones as well"),
-      kind: z.enum(["public", "private"]).optional().describe("Only channels of this kind"),
-      joined: z
-        .boolean()
-        .optional()
-        .describe("True for channels that the user is in, false for those they are not in"),
-      archived: z.boolean().optional().describe("True for archived channels only"),
-      limit,
-    },
-    returns: {
-      channels: z.array(
-        z.object({
-          ...channelRow,
-          kind: z.string(),
-          members: z.int(),
-          joined: z.boolean(),
-          archived: z.literal(true).optional(),
-        }),
+    filters: {
+      name: meets(
+        label("channel"),
+        "Only channels whose name contains this, archived ones as well",
+        (it, name) => containsText(it.name, name.replace(/^#/, "")),
+      ),
+      kind: equals(z.enum(["public", "private"]), "Only channels of this kind", it => it.kind),
+      joined: equals(
+        z.boolean(),
+        "True for channels that the user is in, false for those they are not in",
+        (it, { user }) => isMember(it, user),
+      ),
+      archived: equals(
+        z.boolean(),
+        "True for archived channels only",
+        it => it.archived !== undefined,
       ),
     },
-    run(state, { name, kind, joined, archived, limit = 7 }) {
-      const isWanted = (it: Channel) =>
-        archived === undefined
-          ? name !== undefined || !it.archived
-          : archived === (it.archived !== undefined);
-      const matches = Object.entries(state.channels).filter(
-        ([, it]) =>
-          isVisible(it, state.user) &&
-          isWanted(it) &&
-          (!name || containsText(it.name, name.replace(/^#/, ""))) &&
-          (!kind || it.kind === kind) &&
-          (joined === undefined || joined === isMember(it, state.user)),
-      );
-      return {
-        channels: matches
-          .sort(compareNames)
-          .slice(0, limit)
-          .map(([channel_id, it]) => ({
-            name: it.name,
-            channel_id,
-            kind: it.kind,
-            members: it.members.length,
-            joined: isMember(it, state.user),
-            ...(it.archived ? { archived: true as const } : {}),
-          })),
-      };
+    where: (it, { name, archived }, { world }) =>
+      isVisible(it, world.user) && (name !== undefined || archived !== undefined || !it.archived),
+    order: ascending(it => it.name),
+    limit: 7,
+    row: {
+      ...newRow,
+      ...joined,
+      archived: [z.literal(true).optional(), it => (it.archived ? true : undefined)],
     },
   }),
-  get_channel: tool({
-    effect: "read",
+  get_channel: channels.get({
     summary:
       "Get one channel: topic, owner, who may write there, and its latest messages without their answers.",
-    input: { channel_id: channelId },
-    returns: {
+    row: {
       ...channelRow,
       topic: z.string().optional(),
       kind: z.string(),
-      owner: person(),
-      members: z.int(),
-      joined: z.boolean(),
+      owner: [person(), (it, { world }) => getMemberName(world, it.owner)],
+      ...memberCount,
+      ...joined,
       announcements: z.literal(true).optional(),
       archived: day().optional(),
-      messages: z
-        .array(z.object({ ...messageRow, replies: z.int().optional() }))
-        .describe("The latest five, the latest first"),
-    },
-    run(state, { channel_id }) {
-      const { name, topic, kind, owner, members, announcements, archived } = findVisibleChannel(
-        state,
-        channel_id,
-      );
-      const messages = Object.entries(state.messages).filter(
-        ([, it]) => it.channel_id === channel_id,
-      );
-      const roots = messages
-        .filter(([, it]) => it.reply_to === undefined)
-        .sort(compareTimes)
-        .toReversed()
-        .slice(0, maxLatestMessages);
-      return {
-        name,
-        channel_id,
-        ...(topic === undefined ? {} : { topic }),
-        kind,
-        owner: getMemberName(state, owner),
-        members: members.length,
-        joined: members.includes(state.user),
-        ...(announcements ? { announcements } : {}),
-        ...(archived ? { archived } : {}),
-        messages: roots.map(([message_id, it]) => {
-          const replies = messages.filter(([, other]) => other.reply_to === message_id).length;
-          return {
-            ...createMessageRow(state, message_id, it, 50),
-            ...(replies ? { replies } : {}),
-          };
-        }),
-      };
+      messages: messages.related({
+        description: "The latest five, the latest first",
+        row: {
+          ...messageRow,
+          replies: [z.int().optional(), (_, { id, world }) => countReplies(world, id) || undefined],
+        },
+        where: (it, { id }) => it.channel_id === id && it.reply_to === undefined,
+        order: descending(it => it.at, { latestId: true }),
+        limit: 5,
+        isRequired: true,
+      }),
     },
   }),
   create_channel: tool({
     effect: "write",
     summary: "Open a channel that the user owns, and put people into it.",
     input: {
-      name: channelName.describe("Name in small letters, digits and hyphens, without #"),
-      topic: z
+      name: z
         .string()
         .min(2)
-        .max(120)
-        .regex(/\S/)
+        .max(39)
+        .regex(/^[\p{Ll}\d][\p{Ll}\d-]{1,38}$/u)
+        .meta({ examples: vocabulary.channelNames })
+        .describe("Name in small letters, digits and hyphens, without #"),
+      topic: phrase(2, 120)
         .optional()
         .describe("What it is for")
-        .meta({
-          examples: [
-            "What we could do better",
-            "Everything about the launch",
-            "Questions and answers",
-            "Plans for the summer",
-            "Links worth reading",
-            "Who is where",
-            "Ideas without a client",
-            "Feedback from outside",
-          ],
-        }),
+        .meta({ examples: vocabulary.topics }),
       kind: z
         .enum(["public", "private"])
         .optional()
@@ -195,10 +114,10 @@ export const channelTools = {
         .optional()
         .describe("Full names or e-mail addresses of those who are in it from the beginning"),
     },
-    returns: { ...channelRow, kind: z.string(), members: z.int() },
+    returns: getSchemas(newRow),
     run(state, { name, topic, kind = "public", people = [] }, { now, newId }) {
-      const channels = Object.entries(getOriginal(state).channels);
-      const existing = channels.find(([, it]) => it.name === name);
+      const all = Object.entries(getOriginal(state).channels);
+      const existing = all.find(([, it]) => it.name === name);
       if (existing)
         refuse(
           "conflict",
@@ -207,9 +126,7 @@ export const channelTools = {
             : `the name ${name} is taken`,
           "choose another name",
         );
-      const ownedCount = channels.filter(
-        ([, it]) => it.owner === state.user && !it.archived,
-      ).length;
+      const ownedCount = all.filter(([, it]) => it.owner === state.user && !it.archived).length;
       if (ownedCount >= state.limits.owned)
         refuse(
           "limit_exceeded",
@@ -223,13 +140,13 @@ export const channelTools = {
       const channel_id = newId("chn");
       state.channels[channel_id] = {
         name,
-        ...(topic === undefined ? {} : { topic }),
+        topic,
         kind,
         owner: state.user,
         members,
         created: now.slice(0, 10),
       };
-      return { name, channel_id, kind, members: members.length };
+      return channels.show(newRow, state, channel_id, now);
     },
   }),
   archive_channel: tool({
@@ -237,10 +154,10 @@ export const channelTools = {
     summary:
       "Put away a channel that the user owns: it can still be read, and nothing is written there any more. There is no way back.",
     destructive: true,
-    input: { channel_id: channelId },
-    returns: { ...channelRow, archived: day(), told: z.int().describe("Members who are told") },
+    input: { channel_id: channels.id },
+    returns: getSchemas(archivedRow),
     run(state, { channel_id }, { now }) {
-      const channel = findVisibleChannel(state, channel_id);
+      const channel = channels.find(state, channel_id);
       if (channel.archived)
         refuse(
           "conflict",
@@ -258,12 +175,7 @@ export const channelTools = {
           `#${channel.name} (${channel_id}) is for announcements to everybody and stays`,
         );
       channel.archived = now.slice(0, 10);
-      return {
-        name: channel.name,
-        channel_id,
-        archived: channel.archived,
-        told: channel.members.length - 1,
-      };
+      return channels.show(archivedRow, state, channel_id, now);
     },
   }),
 };

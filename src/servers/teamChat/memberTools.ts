@@ -2,60 +2,54 @@
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
+import { ascending, equals, getSchemas, meets } from "../kit/table.ts";
 import {
   TeamChatState,
+  channels,
   isMember,
   isVisible,
   findOpenChannel,
   getMemberName,
   findActiveMemberId,
-  findVisibleChannel,
+  members,
+  type Channel,
 } from "./state.ts";
-import { channelId, channelRow, limit, person } from "./parameters.ts";
+import { channelRow, person } from "./parameters.ts";
 
 const tool = createToolFactory(TeamChatState);
 
 export const memberTools = {
-  list_members: tool({
-    effect: "read",
+  list_members: members.list({
     summary:
       "List people in the chat by name with their jobs and whether they are there, all of them or those of one channel.",
-    input: {
-      channel_id: channelId.optional().describe("Only people in this channel"),
-      status: z
-        .enum(["active", "away", "deactivated"])
-        .optional()
-        .describe("Only people who are there, away, or no longer with us"),
-      role: z.enum(["admin", "member", "guest"]).optional().describe("Only people with this role"),
-      limit: limit.describe("At most this many, 10 if not given"),
-    },
-    returns: {
-      members: z.array(
-        z.object({
-          person: person(),
-          title: z.string().optional(),
-          role: z.string().optional().describe("Absent for ordinary members"),
-          status: z.string(),
-        }),
+    filters: {
+      channel_id: meets(
+        channels.id,
+        "Only people in this channel",
+        (_, channel: Channel, { id }) => isMember(channel, id),
+        channels.find,
+      ),
+      status: equals(
+        z.enum(["active", "away", "deactivated"]),
+        "Only people who are there, away, or no longer with us",
+        it => it.status,
+      ),
+      role: equals(
+        z.enum(["admin", "member", "guest"]),
+        "Only people with this role",
+        it => it.role,
       ),
     },
-    run(state, { channel_id, status, role, limit = 10 }) {
-      const channel = channel_id === undefined ? undefined : findVisibleChannel(state, channel_id);
-      const matches = Object.entries(state.members).filter(
-        ([key, it]) =>
-          (!channel || isMember(channel, key)) &&
-          (!status || it.status === status) &&
-          (!role || it.role === role),
-      );
-      matches.sort(([, x], [, y]) => (x.name < y.name ? -1 : 1));
-      return {
-        members: matches.slice(0, limit).map(([, it]) => ({
-          person: it.name,
-          ...(it.title === undefined ? {} : { title: it.title }),
-          ...(it.role === "member" ? {} : { role: it.role }),
-          status: it.status,
-        })),
-      };
+    order: ascending(it => it.name),
+    limit: 10,
+    row: {
+      person: [person(), it => it.name],
+      title: z.string().optional(),
+      role: [
+        z.string().optional().describe("Absent for ordinary members"),
+        it => (it.role === "member" ? undefined : it.role),
+      ],
+      status: z.string(),
     },
   }),
   invite_member: tool({
@@ -63,13 +57,13 @@ export const memberTools = {
     summary:
       "Put a person into a channel, or join a public one with the user's own name. Into a private channel only its owner invites.",
     input: {
-      channel_id: channelId,
+      channel_id: channels.id,
       person: person().describe(
         "Full name or e-mail address of the person, as team_chat_list_members gives it",
       ),
     },
     returns: {
-      ...channelRow,
+      ...getSchemas(channelRow),
       person: person(),
       members: z.int().describe("People in the channel now"),
     },

@@ -1,22 +1,14 @@
 /** Tools that post, answer, read, search and react to messages. */
 import { z } from "zod";
-import { day, id, label } from "../../environment/fieldSchemas.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
-import {
-  channelId,
-  createDetailedRow,
-  limit,
-  messageId,
-  messageRow,
-  person,
-  createMessageRow,
-  text,
-} from "./parameters.ts";
+import { day, id, label, phrase } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { ascending, contains, descending, equals, getSchemas, meets } from "../kit/table.ts";
+import { detailedRow, messageLabel, messageRow, person, text } from "./parameters.ts";
 import {
   TeamChatState,
+  channels,
+  countReplies,
   emojis,
-  compareTimes,
   isMember,
   isVisible,
   findJoinedChannel,
@@ -24,11 +16,9 @@ import {
   getMemberName,
   findActiveMemberId,
   formatReactions,
-  listReplies,
-  findVisibleChannel,
-  findVisibleMessage,
-  type Channel,
+  messages,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(TeamChatState);
 
@@ -39,20 +29,40 @@ const mentions = z
   .optional()
   .describe("Full names or e-mail addresses of members of the channel who shall be notified");
 
-const postedFields = {
-  text: label("message"),
-  message_id: id("message"),
-  channel: label("channel"),
+const channelFields = messages.fields({
+  channel: [label("channel"), (it, { world }) => world.channels[it.channel_id]!.name],
   channel_id: id("channel"),
-  notified: z.int().describe("People who are notified"),
-};
+});
+const postedRow = messages.fields({ ...messageLabel, ...channelFields });
+const reactedRow = messages.fields({
+  ...messageLabel,
+  by: messageRow.by,
+  reactions: [z.string().describe("All emojis under it now, with how often"), formatReactions],
+});
+const thread = messages.fields({
+  ...detailedRow,
+  ...channelFields,
+  replies: messages.related({
+    row: detailedRow,
+    where: (it, { id: threadId }) => it.reply_to === threadId,
+    order: ascending(it => it.at),
+    isRequired: true,
+  }),
+  mentions: [
+    z.array(person()).optional(),
+    (it, { world }) => it.mentions?.map(who => getMemberName(world, who)),
+  ],
+});
+const notified = z.int().describe("People who are notified");
 
-/** The ids of the mentioned people; refuses the call unless all of them are in the channel. */
-function findMentionedIds(
+/** Adds a message of the user; refuses the call unless those it mentions are in the channel. */
+function addMessage(
   state: TeamChatState,
-  channel: Channel,
+  message: { readonly channel_id: string; readonly text: string; readonly reply_to?: string },
   names: readonly string[],
-): string[] {
+  { now, newId }: ToolContext,
+) {
+  const channel = state.channels[message.channel_id]!;
   const ids = [...new Set(names.map(it => findActiveMemberId(state, it)))];
   if (ids.includes(state.user))
     refuse("invalid_params", "you are the writer and need not be mentioned");
@@ -63,7 +73,14 @@ function findMentionedIds(
       `${getMemberName(state, outside)} is not in #${channel.name} and cannot be mentioned there`,
       "team_chat_invite_member puts them in",
     );
-  return ids;
+  const message_id = newId("msg");
+  state.messages[message_id] = {
+    ...message,
+    by: state.user,
+    at: now,
+    mentions: ids.length ? ids : undefined,
+  };
+  return { ids, posted: messages.show(postedRow, state, message_id, now) };
 }
 
 export const messageTools = {
@@ -71,9 +88,9 @@ export const messageTools = {
     effect: "write",
     summary:
       "Write a new message in a channel that the user is in. To answer a message use team_chat_reply_in_thread.",
-    input: { channel_id: channelId, text: text.describe("The message"), mentions },
-    returns: postedFields,
-    run(state, { channel_id, text, mentions: names = [] }, { now, newId }) {
+    input: { channel_id: channels.id, text: text.describe("The message"), mentions },
+    returns: { ...getSchemas(postedRow), notified },
+    run(state, { channel_id, text, mentions: names = [] }, context) {
       const channel = findJoinedChannel(state, channel_id);
       if (
         channel.announcements &&
@@ -85,22 +102,8 @@ export const messageTools = {
           `#${channel.name} (${channel_id}) is for announcements, which ${getMemberName(state, channel.owner)} and the admins write`,
           "answer an announcement with team_chat_reply_in_thread, or choose another channel",
         );
-      const ids = findMentionedIds(state, channel, names);
-      const message_id = newId("msg");
-      state.messages[message_id] = {
-        channel_id,
-        by: state.user,
-        at: now,
-        text,
-        ...(ids.length ? { mentions: ids } : {}),
-      };
-      return {
-        text: createMessageRow(state, message_id, state.messages[message_id], 50).text,
-        message_id,
-        channel: channel.name,
-        channel_id,
-        notified: ids.length,
-      };
+      const { ids, posted } = addMessage(state, { channel_id, text }, names, context);
+      return { ...posted, notified: ids.length };
     },
   }),
   reply_in_thread: tool({
@@ -108,41 +111,32 @@ export const messageTools = {
     summary:
       "Answer a message under it, in a channel that the user is in. Answers themselves are not answered: choose the message that began the thread.",
     input: {
-      message_id: messageId.describe(
+      message_id: messages.id.describe(
         "Message that began the thread, as team_chat_get_channel gives the id",
       ),
       text: text.describe("The answer"),
       mentions,
     },
-    returns: { ...postedFields, replies: z.int().describe("Answers in the thread now") },
-    run(state, { message_id: threadId, text, mentions: names = [] }, { now, newId }) {
-      const { reply_to, channel_id, by } = findVisibleMessage(state, threadId);
+    returns: {
+      ...getSchemas(postedRow),
+      notified,
+      replies: z.int().describe("Answers in the thread now"),
+    },
+    run(state, { message_id: threadId, text, mentions: names = [] }, context) {
+      const { reply_to, channel_id, by } = messages.find(state, threadId);
       if (reply_to !== undefined)
         refuse(
           "precondition_failed",
           `what ${getMemberName(state, by)} wrote there (${threadId}) is an answer itself, to ${getMemberName(state, state.messages[reply_to]!.by)} (${reply_to})`,
           `answer ${reply_to} instead`,
         );
-      const channel = findJoinedChannel(state, channel_id);
-      const ids = findMentionedIds(state, channel, names);
-      const replies = listReplies(state, threadId).length + 1;
-      const message_id = newId("msg");
-      state.messages[message_id] = {
-        channel_id,
-        by: state.user,
-        at: now,
-        text,
-        reply_to: threadId,
-        ...(ids.length ? { mentions: ids } : {}),
-      };
-      const notified = new Set([...ids, by]).size - Number(by === state.user && !ids.includes(by));
+      findJoinedChannel(state, channel_id);
+      const message = { channel_id, text, reply_to: threadId };
+      const { ids, posted } = addMessage(state, message, names, context);
       return {
-        text: createMessageRow(state, message_id, state.messages[message_id], 50).text,
-        message_id,
-        channel: channel.name,
-        channel_id,
-        notified,
-        replies,
+        ...posted,
+        notified: new Set([...ids, by]).size - Number(by === state.user && !ids.includes(by)),
+        replies: countReplies(state, threadId) + 1,
       };
     },
   }),
@@ -150,114 +144,68 @@ export const messageTools = {
     effect: "read",
     summary:
       "Get a message with its answers and reactions. The id of an answer gives the thread it is in.",
-    input: { message_id: messageId },
-    returns: {
-      ...messageRow,
-      channel: label("channel"),
-      channel_id: id("channel"),
-      reactions: z.string().optional(),
-      replies: z.array(z.object({ ...messageRow, reactions: z.string().optional() })),
-      mentions: z.array(person()).optional(),
-    },
-    run(state, { message_id: requestedId }) {
-      const message_id = findVisibleMessage(state, requestedId).reply_to ?? requestedId;
-      const message = state.messages[message_id]!;
-      const { channel_id, mentions: ids } = message;
-      return {
-        ...createDetailedRow(state, message_id, message),
-        channel: state.channels[channel_id]!.name,
-        channel_id,
-        replies: listReplies(state, message_id).map(([key, it]) =>
-          createDetailedRow(state, key, it),
-        ),
-        ...(ids ? { mentions: ids.map(it => getMemberName(state, it)) } : {}),
-      };
+    input: { message_id: messages.id },
+    returns: getSchemas({ ...messageRow, ...channelFields, ...thread }),
+    run(state, { message_id }, { now }) {
+      const threadId = messages.find(state, message_id).reply_to ?? message_id;
+      return messages.show(thread, state, threadId, now);
     },
   }),
-  search_messages: tool({
-    effect: "read",
+  search_messages: messages.list({
     summary:
       "Find messages and answers by words, writer, channel, day or that they mention the user, the latest first.",
-    input: {
-      words: z
-        .string()
-        .min(2)
-        .max(60)
-        .regex(/\S/)
-        .optional()
-        .describe("Only messages that contain this")
-        .meta({
-          examples: [
-            "printer",
-            "lunch",
-            "client",
-            "photos",
-            "invoice",
-            "deadline",
-            "server",
-            "coffee",
-            "draft",
-            "meeting",
-          ],
-        }),
-      from: person()
-        .optional()
-        .describe("Only messages of this person, by full name or e-mail address"),
-      channel_id: channelId.optional().describe("Only messages in this channel"),
-      mentions_me: z.boolean().optional().describe("True for messages that mention the user"),
-      since: day().optional().describe("Only messages of this day or later"),
-      until: day().optional().describe("Only messages of this day or earlier"),
-      limit: limit.describe("At most this many, 5 if not given"),
-    },
-    returns: {
-      messages: z.array(
-        z.object({ ...messageRow, where: z.string().describe("Name of the channel") }),
+    filters: {
+      words: contains(
+        phrase(2, 60).optional().meta({ examples: vocabulary.words }),
+        "Only messages that contain this",
+        it => it.text,
+      ),
+      from: equals(
+        person(),
+        "Only messages of this person, by full name or e-mail address",
+        it => it.by,
+        findMemberId,
+      ),
+      channel_id: equals(channels.id, "Only messages in this channel", it => it.channel_id),
+      mentions_me: meets(
+        z.boolean(),
+        "True for messages that mention the user",
+        (it, mentionsMe, { world }) => !mentionsMe || it.mentions?.includes(world.user) === true,
+      ),
+      since: meets(
+        day(),
+        "Only messages of this day or later",
+        (it, since) => it.at.slice(0, 10) >= since,
+      ),
+      until: meets(
+        day(),
+        "Only messages of this day or earlier",
+        (it, until) => it.at.slice(0, 10) <= until,
       ),
     },
-    run(state, { words: text, from, channel_id, mentions_me, since, until, limit = 5 }) {
+    check({ since, until, channel_id }, state) {
       if (since && until && since > until)
         refuse("invalid_params", `since ${since} is after until ${until}`);
-      if (channel_id !== undefined) findVisibleChannel(state, channel_id);
-      const authorId = from === undefined ? undefined : findMemberId(state, from);
-      const visibleChannelIds = new Set(
-        Object.entries(state.channels).flatMap(([key, it]) =>
-          isVisible(it, state.user) ? [key] : [],
-        ),
-      );
-      const matches = Object.entries(state.messages).filter(
-        ([, it]) =>
-          visibleChannelIds.has(it.channel_id) &&
-          (!channel_id || it.channel_id === channel_id) &&
-          (!text || containsText(it.text, text)) &&
-          (!authorId || it.by === authorId) &&
-          (!mentions_me || it.mentions?.includes(state.user)) &&
-          (!since || it.at.slice(0, 10) >= since) &&
-          (!until || it.at.slice(0, 10) <= until),
-      );
-      return {
-        messages: matches
-          .sort(compareTimes)
-          .toReversed()
-          .slice(0, limit)
-          .map(([key, it]) => ({
-            ...createMessageRow(state, key, it, 50),
-            where: `#${state.channels[it.channel_id]!.name}`,
-          })),
-      };
+      if (channel_id !== undefined) channels.find(state, channel_id);
+    },
+    where: (it, _, { world }) => isVisible(world.channels[it.channel_id]!, world.user),
+    order: descending(it => it.at, { latestId: true }),
+    limit: 5,
+    row: {
+      ...messageRow,
+      where: [
+        z.string().describe("Name of the channel"),
+        (it, { world }) => `#${world.channels[it.channel_id]!.name}`,
+      ],
     },
   }),
   react: tool({
     effect: "write",
     summary: "Put an emoji under a message or an answer, in a channel that the user is in.",
-    input: { message_id: messageId, emoji: z.enum(emojis).describe("The emoji") },
-    returns: {
-      text: label("message"),
-      message_id: id("message"),
-      by: z.string(),
-      reactions: z.string().describe("All emojis under it now, with how often"),
-    },
-    run(state, { message_id, emoji }) {
-      const message = findVisibleMessage(state, message_id);
+    input: { message_id: messages.id, emoji: z.enum(emojis).describe("The emoji") },
+    returns: getSchemas(reactedRow),
+    run(state, { message_id, emoji }, { now }) {
+      const message = messages.find(state, message_id);
       const channel = findJoinedChannel(state, message.channel_id);
       const userIds = message.reactions?.[emoji] ?? [];
       if (userIds.includes(state.user))
@@ -267,12 +215,7 @@ export const messageTools = {
           "choose another emoji",
         );
       message.reactions = { ...message.reactions, [emoji]: [...userIds, state.user] };
-      return {
-        text: createMessageRow(state, message_id, message, 50).text,
-        message_id,
-        by: getMemberName(state, message.by),
-        reactions: formatReactions(message)!,
-      };
+      return messages.show(reactedRow, state, message_id, now);
     },
   }),
 };

@@ -6,7 +6,9 @@ import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { findIdByName } from "../kit/people.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const emojis = [
   "thumbs_up",
@@ -93,20 +95,13 @@ export const getMemberName = (state: TeamChatState, memberId: string): string =>
   state.members[memberId]!.name;
 
 /** The id of the member with that full name or e-mail address. */
-export function findMemberId(state: TeamChatState, nameOrEmail: string): string {
-  const normalizedName = nameOrEmail.trim().toLowerCase();
-  const match = Object.entries(getOriginal(state).members).find(
-    ([, it]) =>
-      it.name.toLowerCase() === normalizedName || it.email.toLowerCase() === normalizedName,
+export const findMemberId = (state: TeamChatState, nameOrEmail: string): string =>
+  findIdByName(state.members, nameOrEmail) ??
+  refuse(
+    "not_found",
+    `nobody called ${nameOrEmail} is in the chat`,
+    "give the full name or the e-mail address, as team_chat_list_members gives them",
   );
-  return match
-    ? match[0]
-    : refuse(
-        "not_found",
-        `nobody called ${nameOrEmail} is in the chat`,
-        "give the full name or the e-mail address, as team_chat_list_members gives them",
-      );
-}
 
 /** Like `findMemberId`, but refuses deactivated members. */
 export function findActiveMemberId(state: TeamChatState, nameOrEmail: string): string {
@@ -127,26 +122,30 @@ export const isMember = ({ members }: Channel, memberId: string): boolean =>
 export const isVisible = (channel: Channel, memberId: string): boolean =>
   channel.kind === "public" || isMember(channel, memberId);
 
-/** The channel; refuses the call if it is private and the user is not a member. */
-export function findVisibleChannel(state: TeamChatState, channelId: string): Channel {
-  const channel = findEntity(
-    state.channels,
-    channelId,
-    "channel",
-    "team_chat_list_channels gives the ids",
-  );
-  if (!isVisible(channel, state.user))
-    refuse(
-      "permission_denied",
-      `channel ${channelId} is private, and you are not in it`,
-      "ask one of its members for an invitation",
-    );
-  return channel;
-}
+const table = createTableFactory(TeamChatState);
+export const members = table("members", { entity: "person", idsFrom: "team_chat_list_members" });
+export const channels = table("channels", {
+  entity: "channel",
+  idsFrom: "team_chat_list_channels",
+  check(channel, channelId, { user }) {
+    if (!isVisible(channel, user))
+      refuse(
+        "permission_denied",
+        `channel ${channelId} is private, and you are not in it`,
+        "ask one of its members for an invitation",
+      );
+  },
+});
+export const messages = table("messages", {
+  entity: "message",
+  idsFrom: "team_chat_get_channel",
+  hint: "team_chat_get_channel and team_chat_search_messages give the ids",
+  check: ({ channel_id }, _, state) => void channels.find(state, channel_id),
+});
 
-/** Like `findVisibleChannel`, but refuses archived channels. */
+/** The channel; refuses archived ones. */
 export function findOpenChannel(state: TeamChatState, channelId: string): Channel {
-  const channel = findVisibleChannel(state, channelId);
+  const channel = channels.find(state, channelId);
   if (channel.archived)
     refuse(
       "precondition_failed",
@@ -168,26 +167,9 @@ export function findJoinedChannel(state: TeamChatState, channelId: string): Chan
   return channel;
 }
 
-/** The message; refuses the call if the user may not see its channel. */
-export function findVisibleMessage(state: TeamChatState, messageId: string): Message {
-  const message = findEntity(
-    state.messages,
-    messageId,
-    "message",
-    "team_chat_get_channel and team_chat_search_messages give the ids",
-  );
-  findVisibleChannel(state, message.channel_id);
-  return message;
-}
-
-export const compareTimes = ([a, x]: [string, Message], [b, y]: [string, Message]): number =>
-  x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? -1 : 1;
-
-/** The answers to a message, the oldest first. */
-export const listReplies = (state: TeamChatState, messageId: string): [string, Message][] =>
-  Object.entries(getOriginal(state).messages)
-    .filter(([, it]) => it.reply_to === messageId)
-    .sort(compareTimes);
+/** The number of answers to a message. */
+export const countReplies = (state: TeamChatState, messageId: string): number =>
+  Object.values(getOriginal(state).messages).filter(it => it.reply_to === messageId).length;
 
 /** The reactions to a message as text: `thumbsup 2, heart 1`. */
 export function formatReactions({ reactions = {} }: Message): string | undefined {

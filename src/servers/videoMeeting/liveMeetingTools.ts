@@ -4,8 +4,8 @@ import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-import { meetingId } from "./parameters.ts";
-import { requireScheduled } from "./schedule.ts";
+import { getSchemas } from "../kit/table.ts";
+import { requireRunning, requireScheduled } from "./schedule.ts";
 import {
   getEnd,
   getHost,
@@ -14,6 +14,8 @@ import {
   requireLedMeeting,
   formatLink,
   findPersonId,
+  meetingLabel,
+  meetings,
   VideoMeetingState,
 } from "./state.ts";
 
@@ -25,19 +27,20 @@ const maxCoHostMinutesEarly = 15;
 /** How many days before its start the host can start a meeting. */
 const maxHostDaysEarly = 7;
 
+const startedRow = meetings.fields({
+  ...meetingLabel,
+  status: z.string(),
+  started_at: minute(),
+  link: [z.string(), (it, { world }) => formatLink(world, it)],
+});
+
 export const liveMeetingTools = {
   start_meeting: tool({
     effect: "write",
     summary:
       "Start a scheduled meeting: the host up to a week before its time, a co-host from a quarter of an hour before. A plan lets only so many run at once.",
-    input: { meeting_id: meetingId },
-    returns: {
-      topic: label("meeting"),
-      meeting_id: id("meeting"),
-      status: z.string(),
-      started_at: minute(),
-      link: z.string(),
-    },
+    input: { meeting_id: meetings.id },
+    returns: getSchemas(startedRow),
     run(state, { meeting_id }, { now }) {
       const original = getOriginal(state);
       const meeting = requireLedMeeting(original, meeting_id, "start it");
@@ -77,13 +80,7 @@ export const liveMeetingTools = {
           "end one first",
         );
       Object.assign(state.meetings[meeting_id]!, { status: "running", started_at: now });
-      return {
-        topic: meeting.topic,
-        meeting_id,
-        status: "running",
-        started_at: now,
-        link: formatLink(original, meeting),
-      };
+      return meetings.show(startedRow, state, meeting_id, now);
     },
   }),
   end_meeting: tool({
@@ -91,10 +88,9 @@ export const liveMeetingTools = {
     summary:
       "End a running meeting that the user hosts, for everybody; a recording of it stops as well.",
     destructive: true,
-    input: { meeting_id: meetingId },
+    input: { meeting_id: meetings.id },
     returns: {
-      topic: label("meeting"),
-      meeting_id: id("meeting"),
+      ...getSchemas(meetingLabel),
       status: z.string(),
       minutes: z.int().describe("How long it ran"),
       recording_id: id("recording").optional().describe("Recording that stopped"),
@@ -102,14 +98,7 @@ export const liveMeetingTools = {
     run(state, { meeting_id }, { now }) {
       const original = getOriginal(state);
       const meeting = requireHostedMeeting(original, meeting_id, "end it for everybody");
-      if (meeting.status !== "running")
-        refuse(
-          "precondition_failed",
-          `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`,
-          meeting.status === "scheduled"
-            ? "video_meeting_cancel_meeting calls it off"
-            : "choose a meeting that runs",
-        );
+      requireRunning(meeting, meeting_id, "video_meeting_cancel_meeting calls it off");
       const lasted = (from: string) => Math.min(480, toMinutes(now) - toMinutes(from));
       Object.assign(state.meetings[meeting_id]!, { status: "ended", ended_at: now });
       const recorded = findRunningRecording(original, meeting_id);
@@ -123,7 +112,7 @@ export const liveMeetingTools = {
         meeting_id,
         status: "ended",
         minutes: lasted(meeting.started_at!),
-        ...(recorded ? { recording_id: recorded[0] } : {}),
+        recording_id: recorded?.[0],
       };
     },
   }),
@@ -132,7 +121,7 @@ export const liveMeetingTools = {
     summary:
       "Invite one more person to a meeting that is scheduled or running, as guest or co-host, or make a guest a co-host. Hosts and co-hosts can; only the host names co-hosts.",
     input: {
-      meeting_id: meetingId,
+      meeting_id: meetings.id,
       person: label("person").describe("Full name or e-mail address of the person"),
       role: z
         .enum(["guest", "co-host"])

@@ -104,3 +104,17 @@ export function requireScheduled({ topic, status }: Meeting, meetingId: string):
       "choose a meeting that is scheduled, or schedule a new one",
     );
 }
+
+/** Refuses the call unless the meeting is running. */
+export function requireRunning(
+  { topic, status }: Meeting,
+  meetingId: string,
+  hintBeforeStart: string,
+): void {
+  if (status !== "running")
+    refuse(
+      "precondition_failed",
+      `${topic} (${meetingId}) is ${status}, not running`,
+      status === "scheduled" ? hintBeforeStart : "choose a meeting that runs",
+    );
+}

@@ -2,12 +2,9 @@
 import { defineServer } from "../../environment/server.ts";
 import { invariants } from "./invariants.ts";
 import { liveMeetingTools } from "./liveMeetingTools.ts";
-import { meetingCommands } from "./meetingCommands.ts";
-import { meetingQueries } from "./meetingQueries.ts";
+import { meetingTools } from "./meetingTools.ts";
 import { recordingTools } from "./recordingTools.ts";
 import { VideoMeetingState, references } from "./state.ts";
-
-const { schedule_meeting, update_meeting, cancel_meeting } = meetingCommands;
 
 export const server = defineServer({
   name: "video_meeting",
@@ -17,12 +14,5 @@ export const server = defineServer({
   schema: VideoMeetingState,
   references,
   invariants,
-  tools: {
-    schedule_meeting,
-    ...meetingQueries,
-    update_meeting,
-    cancel_meeting,
-    ...liveMeetingTools,
-    ...recordingTools,
-  },
+  tools: { ...meetingTools, ...liveMeetingTools, ...recordingTools },
 });

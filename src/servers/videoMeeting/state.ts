@@ -3,10 +3,12 @@
  * and length of a meeting depend on its host's plan.
  */
 import { z } from "zod";
-import { minute } from "../../environment/fieldSchemas.ts";
+import { label, minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
+import { findIdByName } from "../kit/people.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 /**
  * The limits of each plan: people in a meeting including the host, its length, meetings of the host
@@ -76,8 +78,19 @@ export type VideoMeetingState = z.infer<typeof VideoMeetingState>;
 export const getEnd = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
   addMinutes(start, minutes);
 
-export const findMeeting = (state: VideoMeetingState, id: string): Meeting =>
-  findEntity(state.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
+const table = createTableFactory(VideoMeetingState);
+export const meetings = table("meetings", {
+  entity: "meeting",
+  idsFrom: "video_meeting_list_meetings",
+});
+export const recordings = table("recordings", {
+  entity: "recording",
+  idsFrom: "video_meeting_list_recordings",
+});
+export const meetingLabel = meetings.fields({
+  topic: label("meeting"),
+  meeting_id: meetings.idField,
+});
 
 export const formatLink = ({ domain }: VideoMeetingState, { code }: Meeting): string =>
   `https://meet.${domain}/${code}`;
@@ -90,23 +103,16 @@ export const getUserRole = (
   host === user ? "host" : Object.hasOwn(participants, user) ? participants[user]! : "none";
 
 /** The id of the person with that full name or e-mail address. */
-export function findPersonId({ people }: VideoMeetingState, nameOrEmail: string): string {
-  const normalizedName = nameOrEmail.trim().toLowerCase();
-  const match = Object.entries(people).find(
-    ([, it]) => it.name.toLowerCase() === normalizedName || it.email === normalizedName,
+export const findPersonId = ({ people }: VideoMeetingState, nameOrEmail: string): string =>
+  findIdByName(people, nameOrEmail) ??
+  refuse(
+    "not_found",
+    `there is no person ${nameOrEmail}`,
+    `known are ${Object.values(people)
+      .slice(0, 8)
+      .map(it => it.name)
+      .join(", ")} and others, by full name or e-mail address`,
   );
-  return (
-    match?.[0] ??
-    refuse(
-      "not_found",
-      `there is no person ${nameOrEmail}`,
-      `known are ${Object.values(people)
-        .slice(0, 8)
-        .map(it => it.name)
-        .join(", ")} and others, by full name or e-mail address`,
-    )
-  );
-}
 
 export const getHost = ({ people }: VideoMeetingState, { host }: Pick<Meeting, "host">) => ({
   ...people[host]!,
@@ -125,7 +131,7 @@ export function requireHostedMeeting(
   id: string,
   action: string,
 ): Meeting {
-  const meeting = findMeeting(state, id);
+  const meeting = meetings.find(state, id);
   if (meeting.host !== state.user)
     refuse(
       "permission_denied",
@@ -137,7 +143,7 @@ export function requireHostedMeeting(
 
 /** The meeting; refuses the call unless the user is the host or a co-host. */
 export function requireLedMeeting(state: VideoMeetingState, id: string, action: string): Meeting {
-  const meeting = findMeeting(state, id);
+  const meeting = meetings.find(state, id);
   if (!["host", "co-host"].includes(getUserRole(state, meeting)))
     refuse(
       "permission_denied",

@@ -1,10 +1,10 @@
-/** Tools that create sprints and plan issues into them. */
+/** Tools that list and create sprints and plan issues into them. */
 import { z } from "zod";
-import { omitUndefined } from "../../environment/json.ts";
-import { day, label } from "../../environment/fieldSchemas.ts";
+import { label, day, phrase } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
+import { ascending, contains, equals, getSchemas, refersTo } from "../kit/table.ts";
 import {
   requireSprintCapacity,
   formatIssue,
@@ -13,44 +13,65 @@ import {
   findEditableProject,
   sumSprintPoints,
   getProjectId,
-  findSprint,
+  isClosed,
+  issues,
   IssueTrackerState,
   getUserName,
+  projects,
+  sprints,
 } from "./state.ts";
-import { issueId, issueKey, projectId, sprintId, sprintRow } from "./parameters.ts";
+import { issueLabel, projectKey, requireNotPast } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(IssueTrackerState);
 
 const maxSprintDays = 42;
 
-export const sprintCommands = {
+const sprintLabel = sprints.fields({
+  sprint: [label("sprint"), it => it.name],
+  sprint_id: sprints.idField,
+});
+const terms = { status: z.string(), start: day(), end: day(), capacity: z.int() };
+const newRow = sprints.fields({ ...sprintLabel, project_id: projects.id, ...terms });
+const plannedRow = {
+  ...getSchemas(issueLabel),
+  ...getSchemas(sprintLabel),
+  planned_points: z.int(),
+};
+
+export const sprintTools = {
+  list_sprints: sprints.list({
+    summary:
+      "List sprints in the order of their starts with the points they take and have, by name, project or status.",
+    filters: {
+      name: contains(label("sprint"), "Only sprints whose name contains this", it => it.name),
+      project_id: refersTo(projects, "Only sprints of this project", it => it.project_id),
+      status: equals(
+        z.enum(["planned", "active", "closed"]),
+        "Only sprints in this status",
+        it => it.status,
+      ),
+    },
+    order: ascending(it => it.start),
+    limit: 10,
+    row: {
+      ...sprintLabel,
+      project_id: projectKey(),
+      ...terms,
+      planned_points: [z.int(), (_, { id, world }) => sumSprintPoints(world, id)],
+      open_issues: [
+        z.int(),
+        (_, { id, world }) =>
+          Object.values(world.issues).filter(it => it.sprint_id === id && !isClosed(it)).length,
+      ],
+    },
+  }),
   create_sprint: tool({
     effect: "write",
     summary: "Plan a sprint in a project that the user leads. A project has one sprint at a time.",
     input: {
-      project_id: projectId,
-      name: z
-        .string()
-        .min(3)
-        .max(60)
-        .regex(/\S/)
-        .describe("Name of the sprint")
-        .meta({
-          examples: [
-            "Spring polish",
-            "Launch week",
-            "Bug hunt",
-            "Content sprint",
-            "Print sprint",
-            "Summer prep",
-            "Handover",
-            "Stabilise",
-            "Photo sprint",
-            "Small things",
-            "Proof round",
-            "Final stretch",
-          ],
-        }),
+      project_id: projects.id,
+      name: phrase(3, 60).describe("Name of the sprint").meta({ examples: vocabulary.sprintNames }),
       start: day().describe("First day, today or later"),
       end: day().describe("Last day, at most six weeks after the first"),
       capacity: z
@@ -58,16 +79,9 @@ export const sprintCommands = {
         .min(1)
         .max(200)
         .describe("Story points that it takes")
-        .meta({ examples: [12, 15, 18, 20, 24, 30, 32, 40] }),
+        .meta({ examples: vocabulary.capacities }),
     },
-    returns: {
-      ...sprintRow,
-      project_id: projectId,
-      status: z.string(),
-      start: day(),
-      end: day(),
-      capacity: z.int(),
-    },
+    returns: getSchemas(newRow),
     run(state, { project_id, name, start, end, capacity }, { now, newId }) {
       const project = findEditableProject(state, project_id);
       if (project.lead !== state.user)
@@ -76,12 +90,7 @@ export const sprintCommands = {
           `only its lead plans the sprints of ${project.name} (${project_id})`,
           `ask ${getUserName(state, project.lead)}`,
         );
-      if (start < now.slice(0, 10))
-        refuse(
-          "precondition_failed",
-          `the first day ${start} is past: today is ${now.slice(0, 10)}`,
-          "choose today or a later day",
-        );
+      requireNotPast(start, now, "the first day");
       if (end <= start || daysBetween(start, end) > maxSprintDays)
         refuse(
           "invalid_params",
@@ -115,33 +124,22 @@ export const sprintCommands = {
         end,
         capacity,
       };
-      return {
-        sprint: name.trim(),
-        sprint_id,
-        project_id,
-        status: "planned",
-        start,
-        end,
-        capacity,
-      };
+      return sprints.show(newRow, state, sprint_id, now);
     },
   }),
   add_to_sprint: tool({
     effect: "write",
     summary:
       "Put an open issue into a planned or active sprint of its project, out of any sprint it is in. It needs points, and the sprint room for them.",
-    input: { issue_id: issueId, sprint_id: sprintId },
+    input: { issue_id: issues.id, sprint_id: sprints.id },
     returns: {
-      title: label("issue"),
-      issue_id: issueKey(),
-      ...sprintRow,
-      planned_points: z.int(),
+      ...plannedRow,
       capacity: z.int(),
       moved_from: label("sprint").optional(),
     },
     run(state, { issue_id, sprint_id }) {
       const issue = findOpenIssue(state, issue_id);
-      const sprint = findSprint(state, sprint_id);
+      const sprint = sprints.find(state, sprint_id);
       if (sprint.project_id !== getProjectId(issue_id))
         refuse(
           "precondition_failed",
@@ -171,7 +169,7 @@ export const sprintCommands = {
       requireSprintCapacity(state, sprint_id, issue_id, issue.points);
       const moved_from = issue.sprint_id && state.sprints[issue.sprint_id]!.name;
       issue.sprint_id = sprint_id;
-      return omitUndefined({
+      return {
         title: issue.title,
         issue_id,
         sprint: sprint.name,
@@ -179,29 +177,24 @@ export const sprintCommands = {
         planned_points: sumSprintPoints(getOriginal(state), sprint_id, issue_id) + issue.points,
         capacity: sprint.capacity,
         moved_from,
-      });
+      };
     },
   }),
   remove_from_sprint: tool({
     effect: "write",
     summary:
       "Take an issue out of the sprint it is in, back to the backlog. What was in a closed sprint stays there.",
-    input: { issue_id: issueId },
-    returns: { title: label("issue"), issue_id: issueKey(), ...sprintRow, planned_points: z.int() },
+    input: { issue_id: issues.id },
+    returns: plannedRow,
     run(state, { issue_id }) {
       const issue = findEditableIssue(state, issue_id);
       const { sprint_id } = issue;
-      if (sprint_id === undefined) {
-        const hint =
-          issue.parent_id === undefined
-            ? undefined
-            : `it is a subtask and goes with ${issue.parent_id}`;
+      if (sprint_id === undefined)
         return refuse(
           "precondition_failed",
           `${formatIssue(issue, issue_id)} is in no sprint`,
-          hint,
+          issue.parent_id && `it is a subtask and goes with ${issue.parent_id}`,
         );
-      }
       const sprint = state.sprints[sprint_id]!;
       if (sprint.status === "closed")
         refuse(
