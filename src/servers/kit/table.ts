@@ -31,7 +31,8 @@ type Fields<World, R> = Readonly<Record<string, Field<World, R>>>;
 /** A condition that an optional parameter of a list sets. */
 interface Filter<World, R, V = unknown> {
   readonly schema: z.ZodType<V | undefined>;
-  readonly description: string;
+  /** That of the schema if not given. */
+  readonly description: string | undefined;
   /** Called with a value that is present. */
   readonly matches: (row: R, value: never, context: RowContext<World>) => boolean;
   /** Translates the value once, before any row is read. May refuse the call. */
@@ -67,7 +68,7 @@ export const containsAll = <World, R>(
 /** The field of each row equals the value, or what `resolve` makes of it. */
 export const equals = <World, R, V>(
   schema: z.ZodType<V | undefined>,
-  description: string,
+  description: string | undefined,
   get: Get<World, R, Json | undefined>,
   resolve?: (world: World, value: V) => Json,
 ): Filter<World, R, V> => ({
@@ -83,7 +84,7 @@ export const refersTo = <World, R>(
     readonly id: z.ZodType<string>;
     readonly find: (world: World, rowId: string) => unknown;
   },
-  description: string,
+  description: string | undefined,
   get: Get<World, R, string | undefined>,
 ): Filter<World, R, string> =>
   equals(table.id, description, get, (world, rowId) => {
@@ -267,10 +268,10 @@ export const createTableFactory =
         const select = createSelect(selection);
         const conditions = Object.entries(filters);
         const input: Record<string, z.ZodType> = Object.fromEntries(
-          conditions.map(([name, { schema, description, isRequired }]) => [
-            name,
-            (isRequired ? schema : schema.optional()).describe(description),
-          ]),
+          conditions.map(([name, { schema, description, isRequired }]) => {
+            const parameter = isRequired ? schema : schema.optional();
+            return [name, description === undefined ? parameter : parameter.describe(description)];
+          }),
         );
         const list = z.array(z.object(getSchemas(row)));
         if (limit !== undefined) input["limit"] = selection.limitSchema ?? rowLimit(limit);
