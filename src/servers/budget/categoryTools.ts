@@ -1,7 +1,7 @@
 /** Tools that list, create and limit categories. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, label } from "../../environment/fieldSchemas.ts";
+import { cents, label, phrase } from "../../environment/fieldSchemas.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -9,13 +9,14 @@ import { containsText } from "../../environment/textSearch.ts";
 import {
   Budget,
   computeBalance,
-  findCategory,
+  categories,
   getLimit,
   findMonth,
   computeSpending,
   requireOpenMonth,
 } from "./state.ts";
-import { categoryId, categoryRow, limitAmount, month } from "./parameters.ts";
+import { categoryRow, limitAmount, month } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Budget);
 
@@ -82,28 +83,9 @@ export const categoryTools = {
     effect: "write",
     summary: "Open a new spending category, with a limit from this month on if one is given.",
     input: {
-      name: z
-        .string()
-        .min(2)
-        .max(40)
-        .regex(/\S/)
-        .describe("Name of the category")
-        .meta({
-          examples: [
-            "Pets",
-            "Hobbies",
-            "Birthday presents",
-            "Repairs",
-            "Coffee",
-            "Magazines",
-            "Parties",
-            "Dry cleaning",
-            "Donations",
-            "Kitchen things",
-            "Weekend trips",
-            "Sewing",
-          ],
-        }),
+      name: phrase(2, 40).describe("Name of the category").meta({
+        examples: vocabulary.categories,
+      }),
       kind: z
         .enum(["need", "want"])
         .optional()
@@ -163,7 +145,7 @@ export const categoryTools = {
     destructive: true,
     idempotent: true,
     input: {
-      category_id: categoryId,
+      category_id: categories.id,
       limit: limitAmount.describe("Limit a month, in euros"),
       month: month
         .optional()
@@ -176,7 +158,7 @@ export const categoryTools = {
       free: cents().describe("What is still free of that month"),
     },
     run(budget, { category_id, limit, month: targetMonth }, { now }) {
-      const category = findCategory(budget, category_id);
+      const category = categories.find(budget, category_id);
       const from = targetMonth ?? now.slice(0, 7);
       if (category.status === "archived")
         refuse(
@@ -217,7 +199,7 @@ export const categoryTools = {
 
 /** The months in which a limit holds that is set from this month on: until the next limit. */
 function findLaterLimits(
-  { months, categories: all }: Budget,
+  { months, categories }: Budget,
   categoryKey: string,
   from: string,
 ): string[] {
@@ -225,7 +207,7 @@ function findLaterLimits(
     .filter(it => it >= from)
     .sort();
   const nextChange = laterMonths.findIndex(
-    (it, i) => i > 0 && Object.hasOwn(all[categoryKey]!.limits, it),
+    (it, i) => i > 0 && Object.hasOwn(categories[categoryKey]!.limits, it),
   );
   return nextChange < 0 ? laterMonths : laterMonths.slice(0, nextChange);
 }

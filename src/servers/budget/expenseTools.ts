@@ -4,16 +4,16 @@
  */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { amount, categoryId, categoryRow, expenseId, limit, shop } from "./parameters.ts";
+import { amount, categoryRow, shop } from "./parameters.ts";
 import {
   Budget,
-  findCategory,
-  findExpense,
+  categories,
+  expenses,
   getLimit,
   methods,
   computeSpending,
@@ -22,6 +22,7 @@ import {
   requireSpendable,
   type Expense,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Budget);
 
@@ -75,7 +76,7 @@ export const expenseTools = {
     summary:
       "Write down an expense that no account shows, such as one in cash, in a category and an open month.",
     input: {
-      category_id: categoryId,
+      category_id: categories.id,
       amount: amount.describe("Amount in euros"),
       text: shop.describe("Where or for what it was"),
       day: day().optional().describe("Day of the expense, today if not given"),
@@ -122,8 +123,8 @@ export const expenseTools = {
     destructive: true,
     idempotent: true,
     input: {
-      expense_id: expenseId,
-      category_id: categoryId.optional().describe("Another category for it"),
+      expense_id: expenses.id,
+      category_id: categories.id.optional().describe("Another category for it"),
       amount: amount.optional().describe("The right amount in euros"),
       text: shop.optional().describe("Better words for it"),
       day: day().optional().describe("The right day"),
@@ -135,7 +136,7 @@ export const expenseTools = {
       left: cents().optional().describe("Of the category's limit in that month"),
     },
     run(budget, { expense_id, text, ...values }, { now }) {
-      const expense = findExpense(budget, expense_id);
+      const expense = expenses.find(budget, expense_id);
       const changes = omitUndefined({ ...values, text: text?.trim() });
       if (Object.keys(changes).length === 0)
         refuse(
@@ -166,7 +167,7 @@ export const expenseTools = {
       const spent = roundToCents(
         computeSpending(getOriginal(budget), after.category_id, month, expense_id) + after.amount,
       );
-      const { name } = findCategory(budget, after.category_id);
+      const { name } = categories.find(budget, after.category_id);
       return omitUndefined({
         expense: after.text,
         expense_id,
@@ -183,7 +184,7 @@ export const expenseTools = {
     effect: "write",
     summary: "Take out an expense of an open month that was written down by hand.",
     destructive: true,
-    input: { expense_id: expenseId },
+    input: { expense_id: expenses.id },
     returns: {
       deleted: z.string().describe("Words of the expense that is gone"),
       amount: cents(),
@@ -191,7 +192,7 @@ export const expenseTools = {
       spent: cents().describe("In the category in that month"),
     },
     run(budget, { expense_id }) {
-      const expense = { ...findExpense(getOriginal(budget), expense_id) };
+      const expense = { ...expenses.find(getOriginal(budget), expense_id) };
       const month = expense.day.slice(0, 7);
       requireOpenMonth(budget, month);
       if (expense.source === "bank")
@@ -201,7 +202,7 @@ export const expenseTools = {
           "budget_update_expense can move it to another category",
         );
       delete budget.expenses[expense_id];
-      const { name } = findCategory(budget, expense.category_id);
+      const { name } = categories.find(budget, expense.category_id);
       return {
         deleted: expense.text,
         amount: expense.amount,
@@ -216,7 +217,7 @@ export const expenseTools = {
     summary:
       "List expenses, newest first, by category, words, days, size or way of paying, with the sum of all that fit.",
     input: {
-      category_id: categoryId.optional().describe("Only expenses in this category"),
+      category_id: categories.id.optional().describe("Only expenses in this category"),
       text: label("expense").optional().describe("Only expenses whose words contain this"),
       from: day().optional().describe("First day"),
       to: day().optional().describe("Last day"),
@@ -227,8 +228,8 @@ export const expenseTools = {
         .max(1_000_000)
         .optional()
         .describe("Only expenses of at least this many euros")
-        .meta({ examples: [10, 20, 25, 30, 40, 50, 75, 100] }),
-      limit,
+        .meta({ examples: vocabulary.leastAmounts }),
+      limit: rowLimit(10),
     },
     returns: {
       count: z.int(),
@@ -236,7 +237,7 @@ export const expenseTools = {
       expenses: z.array(z.object({ ...row, method: z.string(), category_id: id("category") })),
     },
     run(budget, { category_id, text, from, to, method, min_amount, limit: maxRows = 10 }) {
-      if (category_id !== undefined) findCategory(budget, category_id);
+      if (category_id !== undefined) categories.find(budget, category_id);
       if (from !== undefined && to !== undefined && from > to)
         refuse("invalid_params", `from ${from} is after to ${to}`);
       const matches = Object.entries(budget.expenses).filter(

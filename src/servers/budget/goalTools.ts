@@ -1,65 +1,51 @@
 /** Tools that create, fund and list savings goals. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, day, label } from "../../environment/fieldSchemas.ts";
+import { cents, day, label, phrase } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
-import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { goalAmount, goalId, goalRow, limit, target } from "./parameters.ts";
-import { computeBalance, Budget, findGoal, requireOpenMonth, computeSavings } from "./state.ts";
+import { ascending, contains, getSchemas, meets } from "../kit/table.ts";
+import { goalAmount, target } from "./parameters.ts";
+import {
+  Budget,
+  computeBalance,
+  computeSavings,
+  goals,
+  requireOpenMonth,
+  type Goal,
+} from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Budget);
 
 export const maxGoals = 30;
 
-const row = { ...goalRow, target: cents(), saved: cents(), missing: cents(), by: day().optional() };
+const goalRow = goals.fields({
+  goal: [label("goal"), it => it.name],
+  goal_id: goals.idField,
+  target: cents(),
+  saved: [cents(), (_, { id, world }) => computeSavings(world, id)],
+  missing: [cents(), (it, { id, world }) => computeMissing(it, computeSavings(world, id))],
+  by: day().optional(),
+});
 
-function describeGoal(budget: Budget, goalKey: string) {
-  const { name, target: targetAmount, by } = budget.goals[goalKey]!;
-  const saved = computeSavings(budget, goalKey);
-  return omitUndefined({
-    goal: name,
-    goal_id: goalKey,
-    target: targetAmount,
-    saved,
-    missing: roundToCents(Math.max(0, targetAmount - saved)),
-    by,
-  });
-}
+const computeMissing = ({ target }: Goal, saved: number): number =>
+  roundToCents(Math.max(0, target - saved));
 
 export const goalTools = {
   create_savings_goal: tool({
     effect: "write",
     summary: "Begin to save for something: how much it takes, and by when if that matters.",
     input: {
-      name: z
-        .string()
-        .min(2)
-        .max(60)
-        .regex(/\S/)
-        .describe("What it is for")
-        .meta({
-          examples: [
-            "New sofa",
-            "Trip to the lakes",
-            "Piano",
-            "Camping gear",
-            "Winter coat",
-            "Anniversary dinner",
-            "Language course",
-            "Standing desk",
-            "Telescope",
-            "Balcony plants",
-            "Bookshelf",
-            "Surf lessons",
-          ],
-        }),
+      name: phrase(2, 60).describe("What it is for").meta({
+        examples: vocabulary.goals,
+      }),
       target: target.describe("How much it takes, in euros"),
       by: day().optional().describe("Day by which it should be there, after today"),
     },
-    returns: row,
+    returns: getSchemas(goalRow),
     run(budget, { name, target: targetAmount, by }, { now, newId }) {
       const original = getOriginal(budget);
       const today = now.slice(0, 10);
@@ -97,14 +83,14 @@ export const goalTools = {
     effect: "write",
     summary:
       "Put money aside for a goal, out of what is free of this month's income and no more than the goal still needs.",
-    input: { goal_id: goalId, amount: goalAmount.describe("Amount in euros") },
+    input: { goal_id: goals.id, amount: goalAmount.describe("Amount in euros") },
     returns: {
-      ...row,
+      ...getSchemas(goalRow),
       reached: z.boolean(),
       free: cents().describe("What is still free of this month"),
     },
     run(budget, { goal_id, amount: contribution }, { now, newId }) {
-      const { name, target: targetAmount } = findGoal(budget, goal_id);
+      const { name, target: targetAmount } = goals.find(budget, goal_id);
       const original = getOriginal(budget);
       const missing = roundToCents(targetAmount - computeSavings(original, goal_id));
       const month = now.slice(0, 7);
@@ -131,7 +117,7 @@ export const goalTools = {
       budget.contributions[newId("con")] = { goal_id, day: now.slice(0, 10), amount: contribution };
       const saved = roundToCents(targetAmount - missing + contribution);
       return {
-        ...describeGoal(original, goal_id),
+        ...goals.show(goalRow, original, goal_id, now),
         saved,
         missing: roundToCents(missing - contribution),
         reached: contribution === missing,
@@ -139,44 +125,32 @@ export const goalTools = {
       };
     },
   }),
-  list_goals: tool({
-    effect: "read",
+  list_goals: goals.list({
     summary:
       "List savings goals by name with what is saved and missing, and what a month it takes to be there in time.",
-    input: {
-      name: label("goal").optional().describe("Only goals whose name contains this"),
-      status: z
-        .enum(["saving", "reached"])
-        .optional()
-        .describe("Only goals still being saved for, or only those reached"),
-      due_before: day().optional().describe("Only goals that should be reached before this day"),
-      limit,
-    },
-    returns: {
-      goals: z.array(
-        z.object({
-          ...row,
-          a_month: cents().optional().describe("What it takes a month from now on"),
-        }),
+    filters: {
+      name: contains(label("goal"), "Only goals whose name contains this", it => it.name),
+      status: meets(
+        z.enum(["saving", "reached"]),
+        "Only goals still being saved for, or only those reached",
+        (it, status, { id, world }) =>
+          (status === "reached") === (computeMissing(it, computeSavings(world, id)) === 0),
+      ),
+      due_before: meets(
+        day(),
+        "Only goals that should be reached before this day",
+        (it, date) => it.by !== undefined && it.by < date,
       ),
     },
-    run(budget, { name, status, due_before, limit: maxRows = 10 }, { now }) {
-      const rows = Object.entries(budget.goals)
-        .filter(
-          ([, it]) =>
-            (!name || containsText(it.name, name)) &&
-            (!due_before || (it.by !== undefined && it.by < due_before)),
-        )
-        .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))
-        .map(([goal_id]) => describeGoal(budget, goal_id))
-        .filter(it => !status || (status === "reached") === (it.missing === 0));
-      return {
-        goals: rows
-          .slice(0, maxRows)
-          .map(it =>
-            omitUndefined({ ...it, a_month: computeMonthlySaving(it.missing, it.by, now) }),
-          ),
-      };
+    order: ascending(it => it.name),
+    limit: 10,
+    row: {
+      ...goalRow,
+      a_month: [
+        cents().optional().describe("What it takes a month from now on"),
+        (it, { id, world, now }) =>
+          computeMonthlySaving(computeMissing(it, computeSavings(world, id)), it.by, now),
+      ],
     },
   }),
 };

@@ -6,8 +6,9 @@ import { z } from "zod";
 import { day, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
 export const methods = ["card", "bill", "cash"] as const;
@@ -71,19 +72,20 @@ export const Budget = z
         });
   });
 export type Budget = z.infer<typeof Budget>;
-export type Category = z.infer<typeof Category>;
+type Category = z.infer<typeof Category>;
 export type Expense = z.infer<typeof Expense>;
 export type Goal = z.infer<typeof Goal>;
 
 export const addUpAmounts = (amounts: readonly { readonly amount: number }[]): number =>
   roundToCents(amounts.reduce((total, it) => total + it.amount, 0));
 
-export const findCategory = (budget: Budget, categoryId: string): Category =>
-  findEntity(budget.categories, categoryId, "category", "budget_list_categories gives the ids");
-export const findExpense = (budget: Budget, expenseId: string): Expense =>
-  findEntity(budget.expenses, expenseId, "expense", "budget_list_expenses gives the ids");
-export const findGoal = (budget: Budget, goalId: string): Goal =>
-  findEntity(budget.goals, goalId, "goal", "budget_list_goals gives the ids");
+const table = createTableFactory(Budget);
+export const categories = table("categories", {
+  entity: "category",
+  idsFrom: "budget_list_categories",
+});
+export const expenses = table("expenses", { entity: "expense", idsFrom: "budget_list_expenses" });
+export const goals = table("goals", { entity: "goal", idsFrom: "budget_list_goals" });
 
 /** The month, or a refusal if the budget does not have it. */
 export function findMonth({ months }: Budget, month: string) {
@@ -155,7 +157,7 @@ function getTotals(expenses: Budget["expenses"]): ReadonlyMap<string, number> {
 export const computeSavings = ({ contributions }: Budget, goalId: string): number =>
   addUpAmounts(Object.values(contributions).filter(it => it.goal_id === goalId));
 
-export interface Balance {
+interface Balance {
   readonly income: number;
   readonly spent: number;
   /** The parts of the limits that are not yet spent. */
@@ -196,7 +198,7 @@ export function requireSpendable(
   amount: number,
   exceptId?: string,
 ): Category {
-  const category = findCategory(budget, categoryId);
+  const category = categories.find(budget, categoryId);
   if (category.status === "archived")
     refuse(
       "precondition_failed",

@@ -4,8 +4,8 @@ import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { spendingFields, describeSpending } from "./categoryTools.ts";
-import { computeBalance, findCategory, findMonth, computeSpending, Budget } from "./state.ts";
-import { categoryId, categoryRow, month } from "./parameters.ts";
+import { computeBalance, categories, findMonth, computeSpending, Budget } from "./state.ts";
+import { categoryRow, month } from "./parameters.ts";
 
 const tool = createToolFactory(Budget);
 
@@ -22,7 +22,7 @@ export const summaryTools = {
     summary:
       "Get one category in a month: its limit, what is spent and left, how many expenses, the largest of them, and the month before.",
     input: {
-      category_id: categoryId,
+      category_id: categories.id,
       month: month.optional().describe("Month, YYYY-MM; this month if not given"),
     },
     returns: {
@@ -44,7 +44,7 @@ export const summaryTools = {
       spent_before: cents().optional().describe("In the month before"),
     },
     run(budget, { category_id, month: requestedMonth }, { now }) {
-      const { name, kind, status, fixed } = findCategory(budget, category_id);
+      const { name, kind, status, fixed } = categories.find(budget, category_id);
       const selectedMonth = requestedMonth ?? now.slice(0, 7);
       findMonth(budget, selectedMonth);
       const lines = Object.entries(budget.expenses).filter(

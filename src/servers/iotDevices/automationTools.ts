@@ -1,14 +1,24 @@
 /** Tools that list and create automations. */
 import { z } from "zod";
-import { id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays, getWeekday } from "../../environment/time.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { ascending, contains, equals, getSchemas, refersTo } from "../kit/table.ts";
 import { requireAllDevices } from "./sceneTools.ts";
-import { findScene } from "./sceneLookup.ts";
-import { Home, clockTime, disarms, rhythms, listRows, type Scene, type Trigger } from "./state.ts";
-import { sceneId, title } from "./parameters.ts";
+import {
+  automations,
+  clockTime,
+  disarms,
+  Home,
+  rhythms,
+  scenes,
+  sensors,
+  type Scene,
+  type Trigger,
+} from "./state.ts";
+import { title } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Home);
 
@@ -23,51 +33,35 @@ function describeTrigger(home: Home, when: Trigger): string {
   return tripped === undefined ? `when ${name} is ${bound}` : `when ${name} reports`;
 }
 
+const automationRow = automations.fields({
+  automation: [label("automation"), it => it.name],
+  automation_id: automations.idField,
+});
+
 export const automationTools = {
-  list_automations: tool({
-    effect: "read",
+  list_automations: automations.list({
     summary:
       "List automations: when each activates which scene. All of them, only those whose name contains some words, or only those of one scene.",
-    input: {
-      name: label("automation").optional().describe("Only automations whose name contains this"),
-      scene_id: sceneId.optional().describe("Only automations that activate this scene"),
-      enabled: z
-        .boolean()
-        .optional()
-        .describe("True for those that are switched on, false for those that rest"),
-      limit: rowLimit(20),
-    },
-    returns: {
-      automations: z.array(
-        z.object({
-          automation: label("automation"),
-          automation_id: id("automation"),
-          when: z.string(),
-          scene: label("scene"),
-          enabled: z.boolean(),
-        }),
+    filters: {
+      name: contains(
+        label("automation"),
+        "Only automations whose name contains this",
+        it => it.name,
+      ),
+      scene_id: refersTo(scenes, "Only automations that activate this scene", it => it.scene_id),
+      enabled: equals(
+        z.boolean(),
+        "True for those that are switched on, false for those that rest",
+        it => it.enabled,
       ),
     },
-    run(home, { name, scene_id, enabled, limit = 20 }) {
-      if (scene_id) findScene(home, scene_id);
-      const matches = listRows(home.automations).filter(
-        ([, it]) =>
-          (!name || containsText(it.name, name)) &&
-          (!scene_id || it.scene_id === scene_id) &&
-          (enabled === undefined || it.enabled === enabled),
-      );
-      matches.sort(([a, x], [b, y]) =>
-        x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1,
-      );
-      return {
-        automations: matches.slice(0, limit).map(([automation_id, it]) => ({
-          automation: it.name,
-          automation_id,
-          when: describeTrigger(home, it.when),
-          scene: home.scenes[it.scene_id]!.name,
-          enabled: it.enabled,
-        })),
-      };
+    order: ascending(it => it.name),
+    limit: 20,
+    row: {
+      ...automationRow,
+      when: [z.string(), (it, { world }) => describeTrigger(world, it.when)],
+      scene: [label("scene"), (it, { world }) => world.scenes[it.scene_id]!.name],
+      enabled: z.boolean(),
     },
   }),
   create_automation: tool({
@@ -76,36 +70,12 @@ export const automationTools = {
       "Activate a scene by itself from now on: at a time of day, or when a sensor reads above or below a value or reports motion, water or smoke.",
     input: {
       name: title.describe("Name of the automation").meta({
-        examples: [
-          "Wake up gently",
-          "Evening lights",
-          "Airing reminder",
-          "Weekend breakfast",
-          "Quiet hours",
-          "Leaving for work",
-          "Laundry off",
-          "Sunset blinds",
-        ],
+        examples: vocabulary.automations,
       }),
-      scene_id: sceneId,
-      at: clockTime()
-        .optional()
-        .describe("Time of day, HH:MM; give this or sensor_id")
-        .meta({
-          examples: [
-            "06:30",
-            "07:00",
-            "07:45",
-            "08:15",
-            "12:30",
-            "17:00",
-            "18:30",
-            "20:00",
-            "21:15",
-            "22:30",
-            "23:00",
-          ],
-        }),
+      scene_id: scenes.id,
+      at: clockTime().optional().describe("Time of day, HH:MM; give this or sensor_id").meta({
+        examples: vocabulary.times,
+      }),
       days: z.enum(rhythms).optional().describe("On which days, daily if not given"),
       sensor_id: id("sensor")
         .optional()
@@ -116,30 +86,29 @@ export const automationTools = {
         .max(5000)
         .optional()
         .describe("It is set off by a reading above this")
-        .meta({ examples: [22, 23, 24, 25, 26] }),
+        .meta({ examples: vocabulary.upperBounds }),
       below: z
         .number()
         .min(-20)
         .max(5000)
         .optional()
         .describe("It is set off by a reading below this")
-        .meta({ examples: [16, 17, 18, 19, 20] }),
+        .meta({ examples: vocabulary.lowerBounds }),
     },
     returns: {
-      automation: label("automation"),
-      automation_id: id("automation"),
+      ...getSchemas(automationRow),
       scene: label("scene"),
       scene_id: id("scene"),
       when: z.string(),
       next: minute().optional(),
     },
     run(home, { name, scene_id, ...triggerRequest }, { now, newId }) {
-      const scene = findScene(home, scene_id);
+      const scene = scenes.find(home, scene_id);
       requireAllDevices(home, scene_id, scene);
       const when = createTrigger(home, triggerRequest);
       requireAlarmKept(home, scene_id, scene, when);
-      const automations = Object.values(getOriginal(home).automations);
-      const duplicate = automations.find(
+      const existing = Object.values(getOriginal(home).automations);
+      const duplicate = existing.find(
         it =>
           it.name.toLowerCase() === name.toLowerCase() ||
           (it.scene_id === scene_id && JSON.stringify(it.when) === JSON.stringify(when)),
@@ -150,7 +119,7 @@ export const automationTools = {
           `automation ${duplicate.name} has that name, or does the same`,
           "choose another name, scene or time",
         );
-      if (automations.length >= maxAutomations)
+      if (existing.length >= maxAutomations)
         refuse(
           "limit_exceeded",
           `the flat has ${maxAutomations} automations already, as many as it keeps`,
@@ -207,12 +176,7 @@ function createTrigger(
       refuse("invalid_params", "above and below belong to a sensor", "leave them out with at");
     return { kind: "time", at, days };
   }
-  const sensor = findEntity(
-    home.sensors,
-    sensor_id!,
-    "sensor",
-    "iot_devices_list_sensors gives the ids",
-  );
+  const sensor = sensors.find(home, sensor_id!);
   if (sensor.tripped !== undefined) {
     if (above !== undefined || below !== undefined)
       refuse(

@@ -4,6 +4,7 @@ import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { Home, isOrAre, formatDevice, findReadyDevice, type OfKind } from "./state.ts";
 import { blindsId } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Home);
 
@@ -48,6 +49,20 @@ export function requireOpenableBlinds(
   return blinds;
 }
 
+const returns = {
+  name: label("blinds"),
+  device_id: id("blinds"),
+  position: z.int(),
+  was: z.int(),
+};
+
+/** Moves the blinds to a position and describes that. */
+function move(blinds: OfKind<"blinds">, device_id: string, position: number) {
+  const was = blinds.position;
+  blinds.position = position;
+  return { name: blinds.name, device_id, position, was };
+}
+
 export const blindTools = {
   open_blinds: tool({
     effect: "write",
@@ -60,26 +75,20 @@ export const blindTools = {
         .max(100)
         .optional()
         .describe("Percent open, 100 if not given")
-        .meta({ examples: [20, 25, 30, 40, 50, 60, 70, 75, 80, 90] }),
+        .meta({ examples: vocabulary.positions }),
     },
-    returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
+    returns,
     run(home, { device_id, position = 100 }) {
-      const blinds = requireOpenableBlinds(home, device_id, position);
-      const previousPosition = blinds.position;
-      blinds.position = position;
-      return { name: blinds.name, device_id, position, was: previousPosition };
+      return move(requireOpenableBlinds(home, device_id, position), device_id, position);
     },
   }),
   close_blinds: tool({
     effect: "write",
     summary: "Close blinds all the way.",
     input: { device_id: blindsId },
-    returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
+    returns,
     run(home, { device_id }) {
-      const blinds = requireMovableBlinds(home, device_id, 0);
-      const previousPosition = blinds.position;
-      blinds.position = 0;
-      return { name: blinds.name, device_id, position: 0, was: previousPosition };
+      return move(requireMovableBlinds(home, device_id, 0), device_id, 0);
     },
   }),
 };

@@ -3,12 +3,11 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { requireCircuitCapacity } from "./deviceSwitching.ts";
+import { requireCircuitCapacity, requireHeatable, settleClimate } from "./deviceSwitching.ts";
 import { computeClimate, computeRoomDraw, formatDegrees, findThermostat } from "./houseModel.ts";
-import { Home, formatDevice, findReadyDevice, findRoom, requireNoChildLock } from "./state.ts";
-import { fanId, roomId } from "./parameters.ts";
-import { settleClimate } from "./deviceSwitching.ts";
-import { requireHeatable } from "./deviceSwitching.ts";
+import { Home, formatDevice, findReadyDevice, rooms, requireNoChildLock } from "./state.ts";
+import { fanId } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Home);
 
@@ -18,14 +17,14 @@ export const climateTools = {
     summary:
       "Set how warm a room should become, which also turns its heating on. Refused at an open window.",
     input: {
-      room_id: roomId,
+      room_id: rooms.id,
       target: z
         .number()
         .min(5)
         .max(28)
         .multipleOf(0.5)
         .describe("Degrees Celsius, in steps of a half")
-        .meta({ examples: [16, 17, 18, 18.5, 19, 19.5, 20, 20.5, 21, 21.5, 22, 22.5, 23, 24] }),
+        .meta({ examples: vocabulary.targets }),
     },
     returns: {
       room: label("room"),
@@ -35,7 +34,7 @@ export const climateTools = {
       heating: z.string(),
     },
     run(home, { room_id, target }, { now }) {
-      const { name } = findRoom(home, room_id);
+      const { name } = rooms.find(home, room_id);
       const thermostatEntry =
         findThermostat(getOriginal(home), room_id) ??
         refuse(

@@ -1,12 +1,16 @@
-/** Tools that lock and unlock doors. */
+/** Tools that lock and unlock doors and show their log. */
 import { z } from "zod";
-import { id, label, sensitive } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, sensitive } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { minCharge } from "./blindTools.ts";
-import { Home, findReadyDevice, type OfKind } from "./state.ts";
+import { compareByName, describeState } from "./deviceQueries.ts";
+import { Home, findReadyDevice, listRows, type OfKind } from "./state.ts";
 import { lockId } from "./parameters.ts";
 
 const tool = createToolFactory(Home);
+
+const happening = z.object({ door: z.string(), at: minute(), action: z.string(), by: z.string() });
 
 /** The lock, or a refusal if it is locked already or its door is not shut. */
 export function requireLockableDoor(home: Home, device_id: string): OfKind<"lock"> {
@@ -103,6 +107,57 @@ export const doorLockTools = {
         );
       turnBolt(home, device_id, lock, false, code.holder, context);
       return { door: lock.name, device_id, state: "unlocked", opened_for: code.holder };
+    },
+  }),
+  get_lock_log: tool({
+    effect: "read",
+    summary:
+      "List the doors with a lock, whether each is locked, and who locked or unlocked them lately, newest first.",
+    input: {
+      door: label("lock").optional().describe("Only doors whose name contains this"),
+      since: day().optional().describe("Only what happened from this day on"),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many entries of the log, 5 if not given"),
+    },
+    returns: {
+      log: z.array(happening),
+      locks: z.array(
+        z.object({
+          door: label("lock"),
+          device_id: id("lock"),
+          state: z.string(),
+          battery: z.int(),
+        }),
+      ),
+    },
+    run(home, { door, since, limit = 5 }, { now }) {
+      if (since && since > now.slice(0, 10))
+        refuse("invalid_params", `since ${since} is after today, ${now.slice(0, 10)}`);
+      const doors = new Map(
+        listRows(home.devices)
+          .filter(([, it]) => it.kind === "lock" && (!door || containsText(it.name, door)))
+          .sort(compareByName),
+      );
+      const log = Object.values(home.log)
+        .filter(it => doors.has(it.lock_id) && (!since || it.at.slice(0, 10) >= since))
+        .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.lock_id < b.lock_id ? -1 : 1));
+      return {
+        log: log.slice(0, limit).map(({ lock_id, at, action, by }) => ({
+          door: doors.get(lock_id)!.name,
+          at,
+          action,
+          by,
+        })),
+        locks: [...doors].flatMap(([device_id, it]) =>
+          it.kind === "lock"
+            ? [{ door: it.name, device_id, state: describeState(it), battery: it.battery }]
+            : [],
+        ),
+      };
     },
   }),
 };

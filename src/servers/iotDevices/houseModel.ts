@@ -116,7 +116,7 @@ export function computeLight(home: Home, roomId: string, now: string): number {
 /** `20.1 °C` */
 export const formatDegrees = (temperature: number): string => `${temperature} °C`;
 
-export interface Reading {
+interface Reading {
   readonly value?: number;
   readonly unit?: string;
   readonly state?: string;

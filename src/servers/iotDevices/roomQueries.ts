@@ -3,7 +3,8 @@ import { z } from "zod";
 import { id, label } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { describeState } from "./deviceLists.ts";
+import { ascending, getSchemas } from "../kit/table.ts";
+import { describeState } from "./deviceQueries.ts";
 import {
   computeClimate,
   computeRoomDraw,
@@ -12,11 +13,21 @@ import {
   computeLight,
   findThermostat,
 } from "./houseModel.ts";
-import { Home, findRoom, listRows } from "./state.ts";
-import { roomId } from "./parameters.ts";
-import { listRoomDevices } from "./deviceLists.ts";
+import { devices, Home, listRows, rooms } from "./state.ts";
 
 const tool = createToolFactory(Home);
+
+const roomRow = rooms.fields({
+  room: [label("room"), it => it.name],
+  room_id: rooms.idField,
+});
+const { temperature, watts } = rooms.fields({
+  temperature: [
+    z.string(),
+    (_, { id, world, now }) => formatDegrees(computeClimate(world, id, now).temperature),
+  ],
+  watts: [z.int(), (_, { id, world, now }) => computeRoomDraw(world, id, now)],
+});
 
 export const roomQueries = {
   list_rooms: tool({
@@ -25,9 +36,7 @@ export const roomQueries = {
       "List the rooms of the flat with how many devices each has and what it draws now, all of them or only those whose name contains some words.",
     input: { name: label("room").optional().describe("Only rooms whose name contains this") },
     returns: {
-      rooms: z.array(
-        z.object({ room: label("room"), room_id: id("room"), devices: z.int(), watts: z.int() }),
-      ),
+      rooms: z.array(z.object(getSchemas({ ...roomRow, devices: z.int(), watts }))),
       mode: z.string().describe("home, night, or away with the alarm armed"),
     },
     run: (home, { name }, { now }) => ({
@@ -42,101 +51,61 @@ export const roomQueries = {
       mode: home.mode,
     }),
   }),
-  get_room_state: tool({
-    effect: "read",
+  get_room_state: rooms.get({
     summary:
       "Get what a room is like right now: how warm and bright it is, what it draws, and its lights with brightness and color, and its fans with their speed.",
-    input: { room_id: roomId },
-    returns: {
-      room: label("room"),
-      room_id: id("room"),
-      temperature: z.string(),
-      lux: z.int(),
-      watts: z.int(),
-      window: z.string(),
-      lights: z
-        .array(
-          z.object({
-            light: label("light"),
-            device_id: id("light"),
-            state: z.string(),
-            brightness: z.int(),
-            color: z.string().optional(),
-          }),
-        )
-        .optional(),
-      fans: z
-        .array(
-          z.object({ fan: label("fan"), device_id: id("fan"), speed: z.int(), speeds: z.int() }),
-        )
-        .optional(),
-    },
-    run(home, { room_id }, { now }) {
-      const { name } = findRoom(home, room_id);
-      const roomDevices = listRoomDevices(home, room_id);
-      const lights = roomDevices.flatMap(([device_id, it]) =>
-        it.kind === "light"
-          ? [
-              {
-                light: it.name,
-                device_id,
-                state: describeState(it),
-                brightness: it.brightness,
-                ...(it.color === undefined ? {} : { color: it.color }),
-              },
-            ]
-          : [],
-      );
-      const fans = roomDevices.flatMap(([device_id, it]) =>
-        it.kind === "fan" ? [{ fan: it.name, device_id, speed: it.speed, speeds: it.speeds }] : [],
-      );
-      return {
-        room: name,
-        room_id,
-        temperature: formatDegrees(computeClimate(home, room_id, now).temperature),
-        lux: computeLight(home, room_id, now),
-        watts: computeRoomDraw(home, room_id, now),
-        window: isWindowOpen(home, room_id) ? "open" : "closed",
-        ...(lights.length > 0 ? { lights } : {}),
-        ...(fans.length > 0 ? { fans } : {}),
-      };
+    row: {
+      ...roomRow,
+      temperature,
+      lux: [z.int(), (_, { id, world, now }) => computeLight(world, id, now)],
+      watts,
+      window: [z.string(), (_, { id, world }) => (isWindowOpen(world, id) ? "open" : "closed")],
+      lights: devices.related({
+        row: {
+          light: [label("light"), it => it.name],
+          device_id: [id("light"), (_, light) => light.id],
+          state: [z.string(), describeState],
+          brightness: z.int(),
+          color: z.string().optional(),
+        },
+        where: (it, room) => it.room_id === room.id && it.kind === "light",
+        order: ascending(it => it.name),
+      }),
+      fans: devices.related({
+        row: {
+          fan: [label("fan"), it => it.name],
+          device_id: [id("fan"), (_, fan) => fan.id],
+          speed: z.int(),
+          speeds: z.int(),
+        },
+        where: (it, room) => it.room_id === room.id && it.kind === "fan",
+        order: ascending(it => it.name),
+      }),
     },
   }),
-  get_temperature: tool({
-    effect: "read",
+  get_temperature: rooms.get({
     summary: "Get how warm a room is, what its heating is set to and whether it is heating.",
-    input: { room_id: roomId },
-    returns: {
-      room: label("room"),
-      room_id: id("room"),
-      temperature: z.string(),
-      target: z.string().optional().describe("What its heating is set to"),
-      heating: z.string(),
-      outside: z.string(),
-    },
-    run(home, { room_id }, { now }) {
-      const { name } = findRoom(home, room_id);
-      const { temperature, heating } = computeClimate(home, room_id, now);
-      const thermostat = findThermostat(home, room_id)?.[1];
-      const state = !thermostat
-        ? "none"
-        : thermostat.offline
-          ? "offline"
-          : !thermostat.is_on
-            ? "off"
-            : isWindowOpen(home, room_id)
-              ? "paused, a window is open"
-              : heating
-                ? "warming up"
-                : "warm enough";
-      return {
-        room: name,
-        room_id,
-        temperature: formatDegrees(temperature),
-        ...(thermostat?.is_on ? { target: formatDegrees(thermostat.target) } : {}),
-        heating: state,
-        outside: formatDegrees(home.outside),
-      };
+    row: {
+      ...roomRow,
+      temperature,
+      target: [
+        z.string().optional().describe("What its heating is set to"),
+        (_, { id, world }) => {
+          const thermostat = findThermostat(world, id)?.[1];
+          return thermostat?.is_on ? formatDegrees(thermostat.target) : undefined;
+        },
+      ],
+      heating: [z.string(), (_, { id, world, now }) => describeHeating(world, id, now)],
+      outside: [z.string(), (_, { world }) => formatDegrees(world.outside)],
     },
   }),
 };
+
+function describeHeating(home: Home, roomId: string, now: string): string {
+  const thermostat = findThermostat(home, roomId)?.[1];
+  if (!thermostat) return "none";
+  if (thermostat.offline) return "offline";
+  if (!thermostat.is_on) return "off";
+  if (isWindowOpen(home, roomId)) return "paused, a window is open";
+  return computeClimate(home, roomId, now).heating ? "warming up" : "warm enough";
+}

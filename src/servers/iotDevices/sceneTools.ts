@@ -1,9 +1,9 @@
 /** Tools that list, create and activate scenes. */
 import { z } from "zod";
-import { id, label, rowLimit } from "../../environment/fieldSchemas.ts";
+import { id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { ascending, contains, equals, getSchemas, meets } from "../kit/table.ts";
 import { requireMovableBlinds, requireOpenableBlinds } from "./blindTools.ts";
 import {
   requireCircuitCapacity,
@@ -15,14 +15,14 @@ import {
 } from "./deviceSwitching.ts";
 import { requireLockableDoor, turnBolt } from "./doorLockTools.ts";
 import { computeClimate, computeRoomDraw, computeDraw } from "./houseModel.ts";
-import { findScene } from "./sceneLookup.ts";
 import {
+  devices,
+  scenes,
   Home,
   requireNoChildLock,
   requireOnline,
   disarms,
   isOrAre,
-  findDevice,
   modes,
   formatDevice,
   listRows,
@@ -30,26 +30,12 @@ import {
   type Device,
   type Scene,
 } from "./state.ts";
-import { sceneId, title } from "./parameters.ts";
+import { title } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Home);
 
 export const maxScenes = 60;
-
-const exampleNames = [
-  "Movie night",
-  "Reading hour",
-  "Dinner for six",
-  "Yoga",
-  "Video call",
-  "Deep clean",
-  "Siesta",
-  "Rainy Sunday",
-  "Painting afternoon",
-  "Guests arrive",
-  "Late snack",
-  "Board games",
-];
 
 /** Refuses a scene that uses removed devices. */
 export function requireAllDevices(home: Home, scene_id: string, { name, actions }: Scene): void {
@@ -131,76 +117,48 @@ function requireNothingAttended(home: Home): void {
   );
 }
 
+const sceneRow = scenes.fields({
+  scene: [label("scene"), it => it.name],
+  scene_id: scenes.idField,
+});
+const switchedIds = z.array(id("device")).min(1).max(10).optional();
+
 export const sceneTools = {
-  list_scenes: tool({
-    effect: "read",
+  list_scenes: scenes.list({
     summary:
       "List scenes with how many devices each moves, all of them or only those whose name contains some words or that use one device.",
-    input: {
-      name: label("scene").optional().describe("Only scenes whose name contains this"),
-      device_id: id("device").optional().describe("Only scenes that use this device"),
-      mode: z.enum(modes).optional().describe("Only scenes that set this mode"),
-      limit: rowLimit(30),
-    },
-    returns: {
-      scenes: z.array(
-        z.object({
-          scene: label("scene"),
-          scene_id: id("scene"),
-          devices: z.int(),
-          mode: z.string().optional(),
-        }),
+    filters: {
+      name: contains(label("scene"), "Only scenes whose name contains this", it => it.name),
+      device_id: meets(
+        devices.id,
+        "Only scenes that use this device",
+        (it, deviceId: string) => it.actions.some(action => action.device_id === deviceId),
+        (home, deviceId) => devices.find(home, deviceId) && deviceId,
       ),
+      mode: equals(z.enum(modes), "Only scenes that set this mode", it => it.mode),
     },
-    run(home, { name, device_id, mode, limit = 30 }) {
-      if (device_id) findDevice(home, device_id);
-      const matches = listRows(home.scenes).filter(
-        ([, it]) =>
-          (!name || containsText(it.name, name)) &&
-          (!device_id || it.actions.some(action => action.device_id === device_id)) &&
-          (!mode || it.mode === mode),
-      );
-      matches.sort(([a, x], [b, y]) =>
-        x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1,
-      );
-      return {
-        scenes: matches.slice(0, limit).map(([scene_id, it]) => ({
-          scene: it.name,
-          scene_id,
-          devices: it.actions.length,
-          ...(it.mode ? { mode: it.mode } : {}),
-        })),
-      };
-    },
+    order: ascending(it => it.name),
+    limit: 30,
+    row: { ...sceneRow, devices: [z.int(), it => it.actions.length], mode: z.string().optional() },
   }),
   create_scene: tool({
     effect: "write",
     summary:
       "Make a scene that turns some devices on and others off, and may set the mode of the flat.",
     input: {
-      name: title.describe("Name of the scene").meta({ examples: exampleNames }),
-      turn_on: z
-        .array(id("device"))
-        .min(1)
-        .max(10)
-        .optional()
-        .describe("Ids of lights, plugs, fans and heating to turn on"),
-      turn_off: z
-        .array(id("device"))
-        .min(1)
-        .max(10)
-        .optional()
-        .describe("Ids of lights, plugs, fans and heating to turn off"),
+      name: title.describe("Name of the scene").meta({ examples: vocabulary.scenes }),
+      turn_on: switchedIds.describe("Ids of lights, plugs, fans and heating to turn on"),
+      turn_off: switchedIds.describe("Ids of lights, plugs, fans and heating to turn off"),
       brightness: z
         .int()
         .min(1)
         .max(100)
         .optional()
         .describe("Brightness of the lights that it turns on, in percent")
-        .meta({ examples: [10, 20, 25, 30, 40, 50, 60, 75, 80] }),
+        .meta({ examples: vocabulary.sceneBrightness }),
       mode: z.enum(modes).optional().describe("Mode that the scene sets"),
     },
-    returns: { scene: label("scene"), scene_id: id("scene"), devices: z.int() },
+    returns: { ...getSchemas(sceneRow), devices: z.int() },
     run(home, { name, turn_on = [], turn_off = [], brightness, mode }, { newId }) {
       const deviceIds = [...turn_on, ...turn_off];
       if (deviceIds.length === 0)
@@ -233,7 +191,7 @@ export const sceneTools = {
       if (Object.keys(getOriginal(home).scenes).length >= maxScenes)
         refuse("limit_exceeded", `the flat has ${maxScenes} scenes already, as many as it keeps`);
       const actions = deviceIds.map((device_id, i): Action => {
-        const device = findDevice(home, device_id);
+        const device = devices.find(home, device_id);
         if (device.kind === "blinds" || device.kind === "lock" || device.kind === "vacuum")
           refuse(
             "precondition_failed",
@@ -261,15 +219,14 @@ export const sceneTools = {
     effect: "write",
     summary:
       "Activate a scene: all its devices at once do what it says, and the flat takes its mode. Refused as a whole if one of them cannot.",
-    input: { scene_id: sceneId },
+    input: { scene_id: scenes.id },
     returns: {
-      scene: label("scene"),
-      scene_id: id("scene"),
+      ...getSchemas(sceneRow),
       changed: z.int().describe("Devices that did something"),
       mode: z.string(),
     },
     run(home, { scene_id }, context) {
-      const scene = findScene(home, scene_id);
+      const scene = scenes.find(home, scene_id);
       requireAllDevices(home, scene_id, scene);
       const original = getOriginal(home);
       const pendingActions = original.scenes[scene_id]!.actions.filter(

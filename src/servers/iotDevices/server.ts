@@ -4,7 +4,6 @@ import { automationTools } from "./automationTools.ts";
 import { blindTools } from "./blindTools.ts";
 import { climateTools } from "./climateTools.ts";
 import { deviceQueries } from "./deviceQueries.ts";
-import { doorLockQueries } from "./doorLockQueries.ts";
 import { doorLockTools } from "./doorLockTools.ts";
 import { invariants } from "./invariants.ts";
 import { roomQueries } from "./roomQueries.ts";
@@ -36,7 +35,6 @@ export const server = defineServer({
     get_temperature,
     set_fan_speed,
     ...doorLockTools,
-    ...doorLockQueries,
     ...blindTools,
     ...sensorQueries,
     ...vacuumTools,

@@ -5,7 +5,8 @@
 import { z } from "zod";
 import { day, minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const colors = [
   "warm white",
@@ -158,7 +159,7 @@ export const Device = z.discriminatedUnion("kind", [
   Vacuum,
 ]);
 export type Device = z.infer<typeof Device>;
-export type Kind = Device["kind"];
+type Kind = Device["kind"];
 export type OfKind<K extends Kind> = Extract<Device, { kind: K }>;
 
 const Sensor = z.strictObject({
@@ -250,17 +251,25 @@ export type Home = z.infer<typeof Home>;
 /** Whether a scene that sets this mode disarms the alarm, which only away mode arms. */
 export const disarms = (mode: Scene["mode"]): boolean => mode !== undefined && mode !== "away";
 
-export const findRoom = (home: Home, roomId: string) =>
-  findEntity(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
-
-export const findDevice = (home: Home, deviceId: string): Device =>
-  findEntity(home.devices, deviceId, "device", "iot_devices_list_devices gives the ids of a room");
+const table = createTableFactory(Home);
+export const rooms = table("rooms", { entity: "room", idsFrom: "iot_devices_list_rooms" });
+export const devices = table("devices", {
+  entity: "device",
+  idsFrom: "iot_devices_list_devices",
+  hint: "iot_devices_list_devices gives the ids of a room",
+});
+export const sensors = table("sensors", { entity: "sensor", idsFrom: "iot_devices_list_sensors" });
+export const scenes = table("scenes", { entity: "scene", idsFrom: "iot_devices_list_scenes" });
+export const automations = table("automations", {
+  entity: "automation",
+  idsFrom: "iot_devices_list_automations",
+});
 
 const article = (noun: string) => (noun === "blinds" ? noun : `a ${noun}`);
 
 /** The device, or a refusal if it is of another kind or offline. */
 export function findReadyDevice<K extends Kind>(home: Home, deviceId: string, kind: K): OfKind<K> {
-  const device = findDevice(home, deviceId);
+  const device = devices.find(home, deviceId);
   if (device.kind !== kind)
     refuse(
       "precondition_failed",

@@ -16,13 +16,14 @@ import {
   requireOnline,
   isOrAre,
   colors,
-  findDevice,
+  devices,
   formatDevice,
   findReadyDevice,
   Home,
   type Device,
 } from "./state.ts";
-import { deviceId, lightId } from "./parameters.ts";
+import { lightId } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Home);
 
@@ -33,10 +34,10 @@ export const switchTools = {
     effect: "write",
     summary:
       "Turn on a light, plug, fan or heating. A light comes back with its last brightness, a fan at its lowest speed.",
-    input: { device_id: deviceId },
+    input: { device_id: devices.id },
     returns: { name: label("device"), device_id: id("device"), state: z.string(), watts },
     run(home, { device_id }, { now }) {
-      const device = findDevice(home, device_id);
+      const device = devices.find(home, device_id);
       requireOnline(home, device_id, device);
       if (isSwitched(device) && isOn(device))
         refuse(
@@ -54,10 +55,10 @@ export const switchTools = {
     effect: "write",
     summary:
       "Turn off a light, plug, fan or heating. What has to stay on, such as a fridge, is refused.",
-    input: { device_id: deviceId },
+    input: { device_id: devices.id },
     returns: { name: label("device"), device_id: id("device"), state: z.string(), watts },
     run(home, { device_id }, { now }) {
-      const device = findDevice(home, device_id);
+      const device = devices.find(home, device_id);
       requireOnline(home, device_id, device);
       if (isSwitched(device) && !isOn(device))
         refuse(
@@ -81,7 +82,7 @@ export const switchTools = {
         .min(1)
         .max(100)
         .describe("Brightness in percent")
-        .meta({ examples: [5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 100] }),
+        .meta({ examples: vocabulary.brightness }),
     },
     returns: { name: label("light"), device_id: id("light"), brightness: z.int(), was: z.string() },
     run(home, { device_id, brightness }, { now }) {

@@ -4,7 +4,7 @@ import { id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { computeCharge } from "./houseModel.ts";
 import { vacuumId } from "./parameters.ts";
-import { Home, formatDevice, findReadyDevice, findRoom } from "./state.ts";
+import { Home, formatDevice, findReadyDevice, rooms } from "./state.ts";
 
 const tool = createToolFactory(Home);
 
@@ -39,8 +39,8 @@ export const vacuumTools = {
     run(home, { device_id, room_ids }, { now }) {
       const vacuum = findReadyDevice(home, device_id, "vacuum");
       const deviceText = formatDevice(home, device_id, vacuum);
-      const rooms = [...new Set(room_ids ?? [vacuum.room_id])];
-      const names = rooms.map(it => findRoom(home, it).name);
+      const roomIds = [...new Set(room_ids ?? [vacuum.room_id])];
+      const names = roomIds.map(it => rooms.find(home, it).name);
       if (vacuum.activity === "cleaning")
         refuse(
           "conflict",
@@ -59,7 +59,7 @@ export const vacuumTools = {
           "the flat is in night mode: vacuums would be too loud",
           "activate a scene that sets home mode first",
         );
-      const thresholdRoom = rooms.find(it => home.rooms[it]!.threshold);
+      const thresholdRoom = roomIds.find(it => home.rooms[it]!.threshold);
       if (thresholdRoom)
         refuse(
           "precondition_failed",
@@ -67,27 +67,27 @@ export const vacuumTools = {
           "leave that room out",
         );
       const battery = computeCharge(vacuum, now);
-      const requiredCharge = spareCharge + roomCost.charge * rooms.length;
+      const requiredCharge = spareCharge + roomCost.charge * roomIds.length;
       if (battery < requiredCharge)
         refuse(
           "precondition_failed",
-          `the battery of ${deviceText} is at ${battery} percent, and ${rooms.length} rooms need ${requiredCharge}`,
+          `the battery of ${deviceText} is at ${battery} percent, and ${roomIds.length} rooms need ${requiredCharge}`,
           "choose fewer rooms, another vacuum, or wait: it gains a percent a minute",
         );
-      if (vacuum.bin + roomCost.bin * rooms.length > 100)
+      if (vacuum.bin + roomCost.bin * roomIds.length > 100)
         refuse(
           "limit_exceeded",
           `the bin of ${deviceText} is ${vacuum.bin} percent full, and each room adds ${roomCost.bin}`,
           "choose fewer rooms; the bin is emptied by hand",
         );
-      Object.assign(vacuum, { activity: "cleaning", since: now, battery, rooms });
+      Object.assign(vacuum, { activity: "cleaning", since: now, battery, rooms: roomIds });
       return {
         name: vacuum.name,
         device_id,
         status: "cleaning",
         cleaning: names.join(", "),
         battery,
-        minutes: roomCost.charge * rooms.length,
+        minutes: roomCost.charge * roomIds.length,
       };
     },
   }),

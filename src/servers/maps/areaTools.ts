@@ -5,8 +5,8 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { convertTime } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
 import { getSlowness } from "./journey.ts";
-import { placeId } from "./placeTools.ts";
-import { findCity, listIncidentsAt, findPlace, MapsState } from "./state.ts";
+import { findCity, listIncidentsAt, places, MapsState } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(MapsState);
 
@@ -22,8 +22,8 @@ export const areaTools = {
     summary:
       "Get how high a place lies above the sea, and from another place the climb and how steep it is on average.",
     input: {
-      place_id: placeId,
-      from_place: placeId.optional().describe("Place from which to climb"),
+      place_id: places.id,
+      from_place: places.id.optional().describe("Place from which to climb"),
     },
     returns: {
       name: label("place"),
@@ -33,7 +33,7 @@ export const areaTools = {
       percent: z.int().optional().describe("How steep it is on average"),
     },
     run(state, { place_id, from_place }) {
-      const place = findPlace(state, place_id);
+      const place = places.find(state, place_id);
       const own = { name: place.name, place_id, elevation: place.elevation };
       if (from_place === undefined) return own;
       if (from_place === place_id)
@@ -42,7 +42,7 @@ export const areaTools = {
           `both places are ${place.name}`,
           "give two different places, or leave out from_place",
         );
-      const from = findPlace(state, from_place);
+      const from = places.find(state, from_place);
       const climb = place.elevation - from.elevation;
       return {
         ...own,
@@ -83,7 +83,7 @@ export const areaTools = {
     input: {
       street: label("street").optional().describe("Only this street, by its name"),
       at: minute().optional().describe("Time to look at, YYYY-MM-DDTHH:MM, now if not given"),
-      limit: rowLimit(6, 20).meta({ examples: [3, 4, 5, 8] }),
+      limit: rowLimit(6, 20).meta({ examples: vocabulary.streetLimits }),
     },
     returns: {
       streets: z.array(

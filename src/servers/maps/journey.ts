@@ -10,7 +10,7 @@ import { findQuickestRoute, type Pace, type Route } from "./roads.ts";
 import {
   getCity,
   listIncidentsAt,
-  findPlace,
+  places,
   type MapsState,
   type Ferry,
   type Mode,
@@ -283,8 +283,8 @@ export function createTrip(
       "leave depart_at out to leave now",
     );
   return {
-    from: findPlace(state, args.from_place),
-    to: findPlace(state, args.to_place),
+    from: places.find(state, args.from_place),
+    to: places.find(state, args.to_place),
     mode: args.mode,
     departs,
     avoids: args.avoid,

@@ -4,6 +4,7 @@ import { id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { getWeekdayName } from "../../environment/time.ts";
+import { getSchemas } from "../kit/table.ts";
 import { isWithin, getTimeOfDay } from "./localTime.ts";
 import { findNearestPoint, metersBetween, interpolateLine } from "./geometry.ts";
 import {
@@ -12,27 +13,18 @@ import {
   categories,
   findCity,
   getCity,
-  findPlace,
+  places,
   type Place,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(MapsState);
 
-export const placeId = id("place").describe("Place id, as maps_search_places gives it");
 const category = z.enum(categories).optional().describe("Only places of this category");
 const openNow = z.boolean().optional().describe("True for places that are open at this time only");
-const limit = rowLimit(10).meta({ examples: [3, 4, 5, 6, 8] });
-const degrees = (most: number, what: string, examples: readonly number[]) =>
-  z
-    .number()
-    .min(-most)
-    .max(most)
-    .describe(what)
-    .meta({ examples: [...examples] });
-const placeRows = z.array(
-  z.object({ name: label("place"), place_id: id("place"), category: z.string() }),
-);
-
+const limit = rowLimit(10).meta({ examples: vocabulary.limits });
+const degrees = (most: number, what: string, examples: number[]) =>
+  z.number().min(-most).max(most).describe(what).meta({ examples });
 /** Whether a place is open, if its hours are known. */
 function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
   if (gone) return false;
@@ -43,13 +35,17 @@ function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
   );
 }
 
-const createPlaceRow = ([place_id, { name, category }]: [string, Place]) => ({
-  name,
-  place_id,
-  category,
+const placeRow = places.fields({
+  name: label("place"),
+  place_id: places.idField,
+  category: z.string(),
 });
-const compareNames = ([a, x]: [string, Place], [b, y]: [string, Place]) =>
-  x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
+
+function describeHours({ hours, gone }: Place): string {
+  if (gone) return "closed for good";
+  if (!hours) return "not listed";
+  return `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}`;
+}
 
 /**
  * The farthest that a point may be from a place, a street or a city to count as there, in metres.
@@ -135,16 +131,8 @@ export const placeTools = {
     summary:
       "Say what is at a point given by its coordinates: the nearest place with its address, the street, or the city.",
     input: {
-      latitude: degrees(
-        90,
-        "Degrees north",
-        [43.4612, 43.4631, 43.4592, 43.4666, 43.4594, 43.4678, 43.4641, 43.4574],
-      ),
-      longitude: degrees(
-        180,
-        "Degrees east; west is negative",
-        [-3.8053, -3.8093, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161],
-      ),
+      latitude: degrees(90, "Degrees north", vocabulary.latitudes),
+      longitude: degrees(180, "Degrees east; west is negative", vocabulary.longitudes),
     },
     returns: {
       address: label("address").optional(),
@@ -203,7 +191,10 @@ export const placeTools = {
       open_now: openNow,
       limit,
     },
-    returns: { places: placeRows, more: z.int().optional().describe("How many were left out") },
+    returns: {
+      places: z.array(z.object(getSchemas(placeRow))),
+      more: z.int().optional().describe("How many were left out"),
+    },
     run(state, { name, category, city, open_now, limit = 10 }, { now }) {
       const cityId = city === undefined ? undefined : findCity(state, city).city_id;
       const matches = Object.entries(state.places).filter(
@@ -216,57 +207,38 @@ export const placeTools = {
       );
       const exact = name?.trim().toLowerCase();
       const sorted = matches.sort(
-        (a, b) =>
-          Number(b[1].name.toLowerCase() === exact) - Number(a[1].name.toLowerCase() === exact) ||
-          compareNames(a, b),
+        ([a, x], [b, y]) =>
+          Number(y.name.toLowerCase() === exact) - Number(x.name.toLowerCase() === exact) ||
+          (x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1),
       );
       return {
-        places: sorted.slice(0, limit).map(createPlaceRow),
+        places: sorted
+          .slice(0, limit)
+          .map(([place_id, { name, category }]) => ({ name, place_id, category })),
         ...(matches.length > limit ? { more: matches.length - limit } : {}),
       };
     },
   }),
-  get_place: tool({
-    effect: "read",
+  get_place: places.get({
     summary:
       "Get one place in full: address, coordinates, phone, rating, opening hours and whether it is open now.",
-    input: { place_id: placeId },
-    returns: {
-      name: label("place"),
-      place_id: id("place"),
-      category: z.string(),
-      address: label("address"),
-      city: label("city"),
+    row: {
+      ...placeRow,
+      address: [label("address"), (it, { world }) => formatAddress(world, it)],
+      city: [label("city"), (it, { world }) => getCity(world, it).name],
       latitude: z.number(),
       longitude: z.number(),
-      phone: z.string(),
-      rating: z.string().describe("Of 5"),
-      hours: z.string(),
-      open: z.boolean().optional().describe("Whether it is open at this time"),
-      closed_for_good: z.boolean().optional(),
-    },
-    run(state, { place_id }, { now }) {
-      const place = findPlace(state, place_id);
-      const { name, category, latitude, longitude, phone, rating, hours, gone } = place;
-      const open = isOpen(place, now);
-      return {
-        name,
-        place_id,
-        category,
-        address: formatAddress(state, place),
-        city: getCity(state, place).name,
-        latitude,
-        longitude,
-        phone: phone ?? "not listed",
-        rating: rating === undefined ? "not rated" : `${rating} of 5`,
-        hours: gone
-          ? "closed for good"
-          : hours
-            ? `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}`
-            : "not listed",
-        ...(open === undefined ? {} : { open }),
-        ...(gone ? { closed_for_good: true } : {}),
-      };
+      phone: [z.string(), it => it.phone ?? "not listed"],
+      rating: [
+        z.string().describe("Of 5"),
+        it => (it.rating === undefined ? "not rated" : `${it.rating} of 5`),
+      ],
+      hours: [z.string(), describeHours],
+      open: [
+        z.boolean().optional().describe("Whether it is open at this time"),
+        (it, { now }) => isOpen(it, now),
+      ],
+      closed_for_good: [z.boolean().optional(), it => it.gone],
     },
   }),
   nearby_places: tool({
@@ -274,7 +246,7 @@ export const placeTools = {
     summary:
       "List the places around a place, nearest first, with how far they are as the crow flies.",
     input: {
-      place_id: placeId.describe("Place in the middle, as maps_search_places gives it"),
+      place_id: places.id.describe("Place in the middle, as maps_search_places gives it"),
       category,
       radius: z
         .int()
@@ -282,22 +254,15 @@ export const placeTools = {
         .max(20_000)
         .optional()
         .describe("How far around, in metres, 500 if not given")
-        .meta({ examples: [200, 300, 400, 500, 750, 800, 1000, 1500, 2000] }),
+        .meta({ examples: vocabulary.radii }),
       open_now: openNow,
       limit,
     },
     returns: {
-      places: z.array(
-        z.object({
-          name: label("place"),
-          place_id: id("place"),
-          category: z.string(),
-          meters: z.int(),
-        }),
-      ),
+      places: z.array(z.object({ ...getSchemas(placeRow), meters: z.int() })),
     },
     run(state, { place_id, category, radius = 500, open_now, limit = 8 }, { now }) {
-      const center = findPlace(state, place_id);
+      const center = places.find(state, place_id);
       const nearby = Object.entries(state.places)
         .filter(
           ([other, it]) =>
@@ -306,7 +271,12 @@ export const placeTools = {
             (!category || it.category === category) &&
             (!open_now || isOpen(it, now) === true),
         )
-        .map(it => ({ ...createPlaceRow(it), meters: Math.round(metersBetween(center, it[1])) }))
+        .map(([place_id, it]) => ({
+          name: it.name,
+          place_id,
+          category: it.category,
+          meters: Math.round(metersBetween(center, it)),
+        }))
         .filter(it => it.meters <= radius);
       return {
         places: nearby

@@ -6,13 +6,13 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
 import { planJourney, findRoute, createJourney, createTrip } from "./journey.ts";
 import type { Journey } from "./trip.ts";
-import { placeId } from "./placeTools.ts";
-import { MapsState, modes, findPlace } from "./state.ts";
+import { MapsState, modes, places } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(MapsState);
 
-const fromPlace = placeId.describe("Place where it starts, as maps_search_places gives it");
-const toPlace = placeId.describe("Place where it ends, as maps_search_places gives it");
+const fromPlace = places.id.describe("Place where it starts, as maps_search_places gives it");
+const toPlace = places.id.describe("Place where it ends, as maps_search_places gives it");
 const mode = z.enum(modes).describe("How to travel");
 const departAt = minute().optional().describe("When to leave, YYYY-MM-DDTHH:MM, now if not given");
 const avoid = z.enum(["ferries", "busy streets"]).optional().describe("What to keep away from");
@@ -112,8 +112,8 @@ export const routeTools = {
       rows: z.array(z.object({ from: label("place"), to: label("place"), meters, minutes })),
     },
     run(state, { from_places, to_places, mode }, { now }) {
-      for (const places of [from_places, to_places])
-        if (new Set(places).size < places.length)
+      for (const ids of [from_places, to_places])
+        if (new Set(ids).size < ids.length)
           refuse("invalid_params", "a place is named twice in one list", "name every place once");
       const pairs = from_places.flatMap(from_place =>
         to_places.filter(it => it !== from_place).map(to_place => ({ from_place, to_place })),
@@ -121,7 +121,7 @@ export const routeTools = {
       if (pairs.length === 0)
         refuse(
           "invalid_params",
-          `both ends are ${findPlace(state, from_places[0]!).name}`,
+          `both ends are ${places.find(state, from_places[0]!).name}`,
           "give two different places",
         );
       return {
@@ -212,7 +212,7 @@ export const routeTools = {
         .max(72)
         .optional()
         .describe("For how many hours, 4 if not given")
-        .meta({ examples: [1, 2, 3, 4, 6, 8, 12, 24, 48] }),
+        .meta({ examples: vocabulary.hours }),
     },
     returns: {
       shared_id: id("shared_route"),
@@ -262,7 +262,7 @@ export const routeTools = {
       state.shared[shared_id] = { ...args, contact_id, at: now, until };
       return {
         shared_id,
-        to: findPlace(original, args.to_place).name,
+        to: places.find(original, args.to_place).name,
         contact: person.name,
         minutes: journey.minutes,
         until,

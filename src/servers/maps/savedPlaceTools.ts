@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { placeId } from "./placeTools.ts";
-import { lists, findPlace, MapsState } from "./state.ts";
+import { lists, places, savedPlaces, MapsState } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(MapsState);
 
@@ -17,26 +17,11 @@ export const savedPlaceTools = {
     summary:
       "Keep a place on one of the user's lists, with a note if there is something to remember. A place stands on a list once.",
     input: {
-      place_id: placeId,
+      place_id: places.id,
       list: list.describe("List to keep it on"),
-      note: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe("What to remember about it")
-        .meta({
-          examples: [
-            "good coffee",
-            "ask for the back room",
-            "closed at lunch",
-            "book ahead",
-            "parking behind the house",
-            "bring cash",
-            "for the team lunch",
-            "recommended by a friend",
-          ],
-        }),
+      note: z.string().min(1).max(200).optional().describe("What to remember about it").meta({
+        examples: vocabulary.notes,
+      }),
     },
     returns: {
       saved_id: id("saved_place"),
@@ -46,7 +31,7 @@ export const savedPlaceTools = {
     },
     run(state, { place_id, list, note }, { now, newId }) {
       const original = getOriginal(state);
-      const place = findPlace(original, place_id);
+      const place = places.find(original, place_id);
       if (place.gone)
         refuse(
           "precondition_failed",
@@ -76,11 +61,7 @@ export const savedPlaceTools = {
     effect: "write",
     summary: "Take a place off the list on which the user has saved it, which makes room there.",
     destructive: true,
-    input: {
-      saved_id: id("saved_place").describe(
-        "Id of the saved place, as maps_list_saved_places gives it; not that of the place itself",
-      ),
-    },
+    input: { saved_id: savedPlaces.id },
     returns: {
       removed: z.string().describe("Name of the place"),
       list: z.string(),
@@ -88,12 +69,7 @@ export const savedPlaceTools = {
     },
     run(state, { saved_id }) {
       const original = getOriginal(state);
-      const { place_id, list } = findEntity(
-        original.saved,
-        saved_id,
-        "saved place",
-        "maps_list_saved_places gives the ids",
-      );
+      const { place_id, list } = savedPlaces.find(original, saved_id);
       delete state.saved[saved_id];
       return {
         removed: original.places[place_id]!.name,

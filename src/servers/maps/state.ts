@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const categories = [
   "home",
@@ -190,8 +191,15 @@ export const MapsState = z.strictObject({
 });
 export type MapsState = z.infer<typeof MapsState>;
 
-export const findPlace = (state: MapsState, placeId: string): Place =>
-  findEntity(state.places, placeId, "place", "maps_search_places gives the ids");
+const table = createTableFactory(MapsState);
+export const places = table("places", { entity: "place", idsFrom: "maps_search_places" });
+export const savedPlaces = table("saved", {
+  entity: "saved_place",
+  noun: "saved place",
+  idsFrom: "maps_list_saved_places",
+  description:
+    "Id of the saved place, as maps_list_saved_places gives it; not that of the place itself",
+});
 
 export const getCity = (state: MapsState, place: Place) => state.cities[place.city_id]!;
 

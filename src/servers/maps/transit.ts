@@ -6,7 +6,7 @@ import { refuse } from "../../environment/server.ts";
 import { isWithin, getTimeOfDay } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
 import type { Journey, Step, Trip } from "./trip.ts";
-import { findPlace, type MapsState, type Line, type Place } from "./state.ts";
+import { places, type MapsState, type Line, type Place } from "./state.ts";
 
 type Walk = (walk: { readonly from: Place; readonly to: Place }) => Journey | undefined;
 
@@ -52,9 +52,9 @@ export function findTransitJourney(
       const rides = findRides(state, on.line, off.line, on.stop, off.stop);
       if (!rides) return [];
       const steps = [
-        ...createWalkSteps(on.walk, `on foot to ${findPlace(state, on.stop).name}`),
+        ...createWalkSteps(on.walk, `on foot to ${places.find(state, on.stop).name}`),
         ...rides.map(it => it.step),
-        ...createWalkSteps(off.walk, `on foot from ${findPlace(state, off.stop).name}`),
+        ...createWalkSteps(off.walk, `on foot from ${places.find(state, off.stop).name}`),
       ];
       const minutes =
         on.walk.minutes + off.walk.minutes + rides.reduce((sum, it) => sum + it.minutes, 0);
@@ -90,13 +90,13 @@ function findNearestStops(
   walk: Walk,
   isArrival: boolean,
 ): { line: Line; stop: string; walk: Journey }[] {
-  const getDistance = (stop: string) => metersBetween(place, findPlace(state, stop));
+  const getDistance = (stop: string) => metersBetween(place, places.find(state, stop));
   return lines.flatMap(line => {
     const stop = line.stops.reduce((best, it) => (getDistance(it) < getDistance(best) ? it : best));
     if (getDistance(stop) > maxWalkMeters) return [];
     const stopWalk = isArrival
-      ? walk({ from: findPlace(state, stop), to: place })
-      : walk({ from: place, to: findPlace(state, stop) });
+      ? walk({ from: places.find(state, stop), to: place })
+      : walk({ from: place, to: places.find(state, stop) });
     return stopWalk ? [{ line, stop, walk: stopWalk }] : [];
   });
 }
@@ -123,12 +123,12 @@ function createRide(
   off: string,
 ): Ride {
   const ends = [stops.indexOf(on), stops.indexOf(off)].sort((a, b) => a - b) as [number, number];
-  const stopPlaces = stops.slice(ends[0], ends[1] + 1).map(it => findPlace(state, it));
+  const stopPlaces = stops.slice(ends[0], ends[1] + 1).map(it => places.find(state, it));
   const meters = Math.round(
     stopPlaces.slice(1).reduce((sum, it, i) => sum + metersBetween(stopPlaces[i]!, it) * 1.2, 0),
   );
   return {
-    step: { along: `${name} to ${findPlace(state, off).name}`, meters },
+    step: { along: `${name} to ${places.find(state, off).name}`, meters },
     minutes: every / 2 + meters / speeds[kind] + stopMinutes * (stopPlaces.length - 1),
   };
 }

@@ -1,8 +1,17 @@
-/** Finds flight and hotel bookings in a common shape. */
-import { spokenId } from "../../environment/fieldSchemas.ts";
+/** Finds, compares and cancels flight and hotel bookings in a common shape. */
+import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import { cents, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { type TravelBookingState, formatRoute } from "./state.ts";
+import { updateFreeSeats } from "./flightRules.ts";
+import {
+  chargeCard,
+  formatRoute,
+  type FlightBooking,
+  type HotelBooking,
+  type TravelBookingState,
+} from "./state.ts";
 
 export const reference = spokenId("reference").describe(
   "Reference of the booking, three letters and three digits, as travel_booking_list_bookings gives it",
@@ -115,3 +124,28 @@ export function requireItineraryGap(
 /** `upcoming`, `past` or `cancelled`. */
 export const getBookingState = (it: Booking, now: string): "upcoming" | "past" | "cancelled" =>
   it.status === "cancelled" ? "cancelled" : it.ends <= now ? "past" : "upcoming";
+
+/** A parameter and the result of the tools that cancel bookings. */
+export const cancellation = {
+  accept: z.boolean().optional().describe("True to cancel although nothing is given back"),
+  returns: {
+    reference: spokenId("reference"),
+    status: z.string(),
+    refund: cents(),
+    card_left: cents(),
+  },
+};
+
+/** Cancels a booking of the draft, refunds that amount and releases the seat of a flight. */
+export function cancelBooking(
+  state: TravelBookingState,
+  booking: FlightBooking | HotelBooking,
+  refund: number,
+) {
+  chargeCard(state, -refund, "");
+  if ("seat" in booking) updateFreeSeats(state, booking.flight_id, { release: booking.seat });
+  booking.status = "cancelled";
+  booking.paid = roundToCents(booking.paid - refund);
+  const { reference, status } = booking;
+  return { reference, status, refund, card_left: state.card.left };
+}

@@ -4,7 +4,7 @@ import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { chargeCard, insuranceCovers, TravelBookingState } from "./state.ts";
+import { chargeCard, findTravellerId, insuranceCovers, TravelBookingState } from "./state.ts";
 import { computePremium } from "./insurance.ts";
 import { listBookings, findBooking, reference, getBookingState } from "./bookingLookup.ts";
 
@@ -59,18 +59,8 @@ export const bookingTools = {
       more: z.int().optional().describe("How many were left out"),
     },
     run(state, { state: bookingState, route, hotel, traveller, limit = 14 }, { now }) {
+      if (traveller !== undefined) findTravellerId(state, traveller);
       const travellerName = traveller?.trim().toLowerCase();
-      if (
-        travellerName !== undefined &&
-        !Object.values(state.travellers).some(it => it.name.toLowerCase() === travellerName)
-      )
-        refuse(
-          "not_found",
-          `there is no traveller ${traveller}`,
-          `there are ${Object.values(state.travellers)
-            .map(it => it.name)
-            .join(", ")}`,
-        );
       const order = ["upcoming", "past", "cancelled"];
       const all = listBookings(state)
         .filter(

@@ -1,33 +1,21 @@
 /** Tools that search airports and flights and show seats. */
 import { z } from "zod";
-import {
-  cents,
-  day,
-  id,
-  label,
-  minute,
-  spokenId,
-  rowLimit,
-} from "../../environment/fieldSchemas.ts";
+import { cents, day, label, minute, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { ascending, containsAll, equals, meets } from "../kit/table.ts";
+import { computeFare, getClosedReason, hasLegroom } from "./flightRules.ts";
 import {
-  airportCode,
-  findAirportCode,
-  computeFare,
-  flightId,
-  hasLegroom,
-  getClosedReason,
-} from "./flightLookup.ts";
-import {
+  airports,
   fareRules,
   fares,
-  findFlight,
+  flights,
   legroomFee,
   TravelBookingState,
   type Fare,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(TravelBookingState);
 
@@ -36,6 +24,15 @@ const describeFare = (fare: Fare) => {
   if (changeFee === undefined) return "no changes, no refund";
   return `${changeFee === 0 ? "free changes" : `changes for ${changeFee} euros`} and ${refund === 1 ? "full" : `${refund * 100}%`} refund up to ${hours} hours before`;
 };
+
+const seatsLeft = flights.fields({ seats_left: [z.int(), it => it.free.length] }).seats_left;
+
+/** The code of an airport, whatever its case. */
+function findAirportCode(state: TravelBookingState, text: string): string {
+  const code = text.trim().toUpperCase();
+  airports.find(state, code);
+  return code;
+}
 
 export const flightQueries = {
   search_airports: tool({
@@ -62,45 +59,39 @@ export const flightQueries = {
         .map(([code, it]) => ({ airport: it.name, code, city: it.city, country: it.country })),
     }),
   }),
-  search_flights: tool({
-    effect: "read",
+  search_flights: flights.list({
     summary:
       "Find flights from an airport that have not closed, in order of time, with price and seats left: by where they go, day, number or price.",
-    input: {
-      from: airportCode.describe("Airport code of three letters where it leaves"),
-      to: spokenId("airport").optional().describe("Airport code of three letters where it goes"),
-      date: day().optional().describe("Only flights of this day"),
-      number: label("flight").optional().describe("Only flights of this number"),
-      max_price: z
-        .number()
-        .min(1)
-        .max(5000)
-        .optional()
-        .describe("Only flights whose cheapest fare costs at most this")
-        .meta({ examples: [60, 80, 100, 120, 150, 200, 250] }),
-      limit: rowLimit(10).meta({ examples: [2, 3, 4, 5] }),
-    },
-    returns: {
-      flights: z.array(
-        z.object({
-          number: label("flight"),
-          flight_id: id("flight"),
-          to: spokenId("airport"),
-          date: day(),
-          departs: z.string(),
-          price: cents().describe("Cheapest fare"),
-          seats_left: z.int(),
-        }),
+    filters: {
+      from: {
+        ...equals(
+          airports.id,
+          "Airport code of three letters where it leaves",
+          it => it.from,
+          findAirportCode,
+        ),
+        isRequired: true,
+      },
+      to: equals(
+        airports.id,
+        "Airport code of three letters where it goes",
+        it => it.to,
+        findAirportCode,
       ),
-      more: z.int().optional(),
+      date: equals(day(), "Only flights of this day", it => it.departs.slice(0, 10)),
+      number: containsAll(label("flight"), "Only flights of this number", it => it.number),
+      max_price: meets(
+        z.number().min(1).max(5000).optional().meta({ examples: vocabulary.fares }),
+        "Only flights whose cheapest fare costs at most this",
+        (it, price) => it.price <= price,
+      ),
     },
-    run(state, { from: start, to: end, date, number, max_price, limit = 10 }, { now }) {
-      const from = findAirportCode(state, start);
-      const to = end === undefined ? undefined : findAirportCode(state, end);
-      if (from === to)
+    check({ from, to, date }, state, now) {
+      const start = findAirportCode(state, from!);
+      if (to !== undefined && start === findAirportCode(state, to))
         refuse(
           "invalid_params",
-          `the flight would leave and land at ${from}`,
+          `the flight would leave and land at ${start}`,
           "give two different airports",
         );
       if (date !== undefined && date < now.slice(0, 10))
@@ -109,70 +100,44 @@ export const flightQueries = {
           `${date} has passed: today is ${now.slice(0, 10)}`,
           "choose a later day",
         );
-      const matches = Object.entries(state.flights).filter(
-        ([, it]) =>
-          it.from === from &&
-          (!to || it.to === to) &&
-          (!date || it.departs.slice(0, 10) === date) &&
-          (!number || containsWords(it.number, number)) &&
-          (max_price === undefined || it.price <= max_price) &&
-          !getClosedReason(it, now),
-      );
-      matches.sort(([a, x], [b, y]) =>
-        x.departs === y.departs ? (a < b ? -1 : 1) : x.departs < y.departs ? -1 : 1,
-      );
-      return {
-        flights: matches.slice(0, limit).map(([flight_id, it]) => ({
-          number: it.number,
-          flight_id,
-          to: it.to,
-          date: it.departs.slice(0, 10),
-          departs: it.departs.slice(11),
-          price: it.price,
-          seats_left: it.free.length,
-        })),
-        ...(matches.length > limit ? { more: matches.length - limit } : {}),
-      };
+    },
+    where: (it, _, { now }) => !getClosedReason(it, now),
+    order: ascending(it => it.departs),
+    limit: 10,
+    limitSchema: rowLimit(10).meta({ examples: vocabulary.limits }),
+    more: z.int(),
+    row: {
+      number: label("flight"),
+      flight_id: flights.idField,
+      to: spokenId("airport"),
+      date: [day(), it => it.departs.slice(0, 10)],
+      departs: [z.string(), it => it.departs.slice(11)],
+      price: cents().describe("Cheapest fare"),
+      seats_left: seatsLeft,
     },
   }),
-  get_flight: tool({
-    effect: "read",
+  get_flight: flights.get({
     summary:
       "Get one flight in full: airline, times, status, seats left, and what each fare costs and allows.",
-    input: { flight_id: flightId },
-    returns: {
+    row: {
       number: label("flight"),
-      flight_id: id("flight"),
-      airline: z.string(),
+      flight_id: flights.idField,
+      airline: [z.string(), (it, { world }) => world.airlines[it.number.slice(0, 2)]],
       from: z.string(),
       to: z.string(),
       departs: minute(),
-      arrives: minute().describe("In the home city's time"),
+      arrives: [
+        minute().describe("In the home city's time"),
+        it => addMinutes(it.departs, it.minutes),
+      ],
       status: z.string(),
-      seats_left: z.int(),
+      seats_left: seatsLeft,
       rows: z.int().describe("Rows of seats, A and D at the windows"),
-      fares: z.array(z.object({ fare: z.string(), price: cents(), allows: z.string() })),
-    },
-    run(state, { flight_id }) {
-      const flight = findFlight(state, flight_id);
-      const { number, from, to, departs, minutes, status, free, rows } = flight;
-      return {
-        number,
-        flight_id,
-        airline: state.airlines[number.slice(0, 2)]!,
-        from,
-        to,
-        departs,
-        arrives: addMinutes(departs, minutes),
-        status,
-        seats_left: free.length,
-        rows,
-        fares: fares.map(fare => ({
-          fare,
-          price: computeFare(flight, fare),
-          allows: describeFare(fare),
-        })),
-      };
+      fares: [
+        z.array(z.object({ fare: z.string(), price: cents(), allows: z.string() })),
+        it =>
+          fares.map(fare => ({ fare, price: computeFare(it, fare), allows: describeFare(fare) })),
+      ],
     },
   }),
   get_seat_map: tool({
@@ -180,7 +145,7 @@ export const flightQueries = {
     summary:
       "List the free seats of a flight, by window or aisle if wanted, and which of them have more room for the legs.",
     input: {
-      flight_id: flightId,
+      flight_id: flights.id,
       kind: z.enum(["window", "aisle"]).optional().describe("Only seats of this kind"),
       legroom: z.boolean().optional().describe("True for seats with more legroom only"),
     },
@@ -195,7 +160,7 @@ export const flightQueries = {
       ),
     },
     run(state, { flight_id, kind, legroom }, { now }) {
-      const flight = findFlight(state, flight_id);
+      const flight = flights.find(state, flight_id);
       if (flight.departs <= now)
         refuse(
           "precondition_failed",
@@ -217,7 +182,3 @@ export const flightQueries = {
     },
   }),
 };
-
-/** Hours from now to a departure. */
-export const hoursUntil = (departs: string, now: string): number =>
-  (toMinutes(departs) - toMinutes(now)) / 60;

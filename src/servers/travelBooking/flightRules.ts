@@ -1,24 +1,45 @@
 /** Rules for booking flights: documents, departure, fares and seats. */
+import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { label } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { hasLegroom, getClosedReason } from "./flightLookup.ts";
 import {
-  type TravelBookingState,
-  findFlightBooking,
-  findFlight,
+  closingHours,
+  fareRules,
+  flightBookings,
+  flights,
+  type Fare,
   type Flight,
   type FlightBooking,
+  type TravelBookingState,
 } from "./state.ts";
 
-export const flightBookingId = id("flight_booking").describe(
+export const flightBookingId = flightBookings.id.describe(
   "Id of the flight booking, as travel_booking_list_bookings gives it",
 );
 
 export const traveller = label("traveller")
   .optional()
   .describe("Full name of the traveller, the customer if not given");
+
+/** The price of a flight in a fare. */
+export const computeFare = (flight: Pick<Flight, "price">, fare: Fare): number =>
+  roundToCents(Math.round(flight.price * fareRules[fare].factor));
+
+/** Whether a seat has more legroom: those in the first row and at the exits. */
+export const hasLegroom = (seat: string, { rows }: Pick<Flight, "rows">): boolean =>
+  [1, Math.ceil(rows / 2)].includes(Number(seat.slice(0, -1)));
+
+/** Why a flight cannot be boarded any more, or undefined if it can. */
+export function getClosedReason(flight: Flight, now: string): string | undefined {
+  if (flight.status === "cancelled")
+    return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
+  if (flight.departs <= now) return `${flight.number} left at ${flight.departs}`;
+  return addMinutes(now, closingHours * 60) > flight.departs
+    ? `${flight.number} leaves at ${flight.departs} and closed ${closingHours} hour before`
+    : undefined;
+}
 
 /** Countries that require a passport. */
 const passportCountries = ["United Kingdom", "Ireland"];
@@ -91,10 +112,10 @@ export function findUpcomingFlightBooking(
   bookingId: string,
   now: string,
 ): { booking: FlightBooking; flight: Flight } {
-  const booking = findFlightBooking(state, bookingId);
+  const booking = flightBookings.find(state, bookingId);
   if (booking.status === "cancelled")
     refuse("conflict", `booking ${booking.reference} is cancelled already`);
-  const flight = findFlight(state, booking.flight_id);
+  const flight = flights.find(state, booking.flight_id);
   if (flight.departs <= now)
     refuse(
       "precondition_failed",

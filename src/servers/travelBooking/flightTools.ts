@@ -4,13 +4,14 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { addMinutes } from "../../environment/time.ts";
-import { hoursUntil } from "./flightQueries.ts";
-import { computeFare, flightId, hasLegroom, getClosedReason } from "./flightLookup.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
 import { computeInsuredRefund } from "./insurance.ts";
-import { requireNoItineraryOverlap } from "./bookingLookup.ts";
+import { cancelBooking, cancellation, requireNoItineraryOverlap } from "./bookingLookup.ts";
 import {
+  computeFare,
   findUpcomingFlightBooking,
+  getClosedReason,
+  hasLegroom,
   requireBookable,
   flightBookingId,
   requireTravelDocuments,
@@ -23,7 +24,7 @@ import {
   chargeCard,
   fareRules,
   fares,
-  findFlight,
+  flights,
   legroomFee,
   createReference,
   formatRoute,
@@ -33,13 +34,17 @@ import {
 
 const tool = createToolFactory(TravelBookingState);
 
+/** Hours from now to a departure. */
+const hoursUntil = (departs: string, now: string): number =>
+  (toMinutes(departs) - toMinutes(now)) / 60;
+
 export const flightTools = {
   book_flight: tool({
     effect: "write",
     summary:
       "Book a flight for one traveller and pay for it with the card on file. A seat is given at once; travel_booking_select_seat changes it.",
     input: {
-      flight_id: flightId,
+      flight_id: flights.id,
       fare: z.enum(fares).describe("Fare, which says what can be changed and given back"),
       traveller,
     },
@@ -52,7 +57,7 @@ export const flightTools = {
     },
     run(state, { flight_id, fare, traveller: name }, { now, newId, random }) {
       const original = getOriginal(state);
-      const flight = findFlight(original, flight_id);
+      const flight = flights.find(original, flight_id);
       const traveller_id = findTravellerId(original, name);
       requireBookable(original, flight, now);
       requireTravelDocuments(original, traveller_id, flight);
@@ -125,7 +130,7 @@ export const flightTools = {
       "Move a flight booking to another flight from the same airport. The fare says what it costs and until when; the difference in price is charged or given back.",
     input: {
       flight_booking_id: flightBookingId,
-      flight_id: flightId.describe(
+      flight_id: flights.id.describe(
         "Flight to change to, as travel_booking_search_flights gives it",
       ),
     },
@@ -140,7 +145,7 @@ export const flightTools = {
     run(state, { flight_booking_id, flight_id }, { now }) {
       const original = getOriginal(state);
       const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
-      const newFlight = findFlight(original, flight_id);
+      const newFlight = flights.find(original, flight_id);
       const { changeFee, hours } = fareRules[booking.fare];
       if (booking.flight_id === flight_id)
         refuse("conflict", `booking ${booking.reference} is for that flight already`);
@@ -208,19 +213,8 @@ export const flightTools = {
     summary:
       "Cancel a flight booking before it leaves. What comes back depends on the fare; a fare that gives nothing back must be accepted.",
     destructive: true,
-    input: {
-      flight_booking_id: flightBookingId,
-      accept_no_refund: z
-        .boolean()
-        .optional()
-        .describe("True to cancel although nothing is given back"),
-    },
-    returns: {
-      reference: spokenId("reference"),
-      status: z.string(),
-      refund: cents(),
-      card_left: cents(),
-    },
+    input: { flight_booking_id: flightBookingId, accept_no_refund: cancellation.accept },
+    returns: cancellation.returns,
     run(state, { flight_booking_id, accept_no_refund }, { now }) {
       const original = getOriginal(state);
       const { booking, flight } = findUpcomingFlightBooking(original, flight_booking_id, now);
@@ -249,17 +243,7 @@ export const flightTools = {
           `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${reason}`,
           "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it",
         );
-      chargeCard(state, -refund, "");
-      updateFreeSeats(state, booking.flight_id, { release: booking.seat });
-      const draftBooking = state.flight_bookings[flight_booking_id]!;
-      draftBooking.status = "cancelled";
-      draftBooking.paid = roundToCents(booking.paid - refund);
-      return {
-        reference: booking.reference,
-        status: draftBooking.status,
-        refund,
-        card_left: state.card.left,
-      };
+      return cancelBooking(state, state.flight_bookings[flight_booking_id]!, refund);
     },
   }),
 };

@@ -1,22 +1,20 @@
 /** Rules and prices of hotel stays, and the available rooms. */
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
-import { id } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
+import { daysBetween } from "../../environment/time.ts";
 import {
   type TravelBookingState,
   cancelDays,
-  findHotelBooking,
-  findHotel,
-  countNights,
+  hotelBookings,
+  hotels,
   roomKinds,
   type Hotel,
   type HotelBooking,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
-export const hotelId = id("hotel").describe("Hotel id, as travel_booking_search_hotels gives it");
-
-export const hotelBookingId = id("hotel_booking").describe(
+export const hotelBookingId = hotelBookings.id.describe(
   "Id of the stay, as travel_booking_list_bookings gives it",
 );
 
@@ -28,7 +26,7 @@ export const guests = z
   .max(6)
   .optional()
   .describe("How many guests, 1 if not given")
-  .meta({ examples: [1, 1, 2, 2, 3, 4] });
+  .meta({ examples: vocabulary.guests });
 
 const [maxNights, maxDaysAhead] = [21, 330];
 
@@ -39,7 +37,7 @@ interface Nights {
 
 /** The number of nights. Refuses reversed, too long, past and too distant stays. */
 export function requireValidNights({ check_in, check_out }: Nights, now: string): number {
-  const count = countNights(check_in, check_out);
+  const count = daysBetween(check_in, check_out);
   if (count < 1)
     refuse(
       "invalid_params",
@@ -54,7 +52,7 @@ export function requireValidNights({ check_in, check_out }: Nights, now: string)
     );
   if (check_in < now.slice(0, 10))
     refuse("precondition_failed", `${check_in} has passed: today is ${now.slice(0, 10)}`);
-  if (countNights(now.slice(0, 10), check_in) > maxDaysAhead)
+  if (daysBetween(now.slice(0, 10), check_in) > maxDaysAhead)
     refuse(
       "precondition_failed",
       `${check_in} is more than ${maxDaysAhead} days away`,
@@ -102,7 +100,7 @@ export function computeStayPrice(
   now: string,
   exceptId?: string,
 ): number {
-  const hotel = findHotel(state, hotelId);
+  const hotel = hotels.find(state, hotelId);
   const count = requireValidNights(stay, now);
   const roomOffer = hotel.rooms.find(it => it.kind === stay.room);
   if (!roomOffer)
@@ -129,7 +127,7 @@ export function computeStayPrice(
 /** Whether cancelling the stay today refunds everything. */
 export function isFreeToCancel({ cancellation }: Hotel, checkIn: string, now: string): boolean {
   const days = cancelDays[cancellation];
-  return days !== undefined && countNights(now.slice(0, 10), checkIn) >= days;
+  return days !== undefined && daysBetween(now.slice(0, 10), checkIn) >= days;
 }
 
 /**
@@ -159,7 +157,7 @@ export function requireNoEvadedFee(
       "change the day of leaving, or book the later nights as well",
     );
   const getNightlyPrice = (price: number, nights: Nights) =>
-    roundToCents(price / countNights(nights.check_in, nights.check_out));
+    roundToCents(price / daysBetween(nights.check_in, nights.check_out));
   if (getNightlyPrice(change.price, change) < getNightlyPrice(paid, booking))
     refuse(
       "permission_denied",
@@ -196,7 +194,7 @@ export function findUpcomingStay(
   bookingId: string,
   now: string,
 ): HotelBooking {
-  const booking = findHotelBooking(state, bookingId);
+  const booking = hotelBookings.find(state, bookingId);
   if (booking.status === "cancelled")
     refuse("conflict", `booking ${booking.reference} is cancelled already`);
   if (booking.check_in <= now.slice(0, 10))

@@ -4,14 +4,19 @@ import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { getStayTimes, requireNoItineraryOverlap } from "./bookingLookup.ts";
+import { daysBetween } from "../../environment/time.ts";
+import {
+  cancelBooking,
+  cancellation,
+  getStayTimes,
+  requireNoItineraryOverlap,
+} from "./bookingLookup.ts";
 import { computeInsuredRefund } from "./insurance.ts";
 import { traveller } from "./flightRules.ts";
 import {
   findUpcomingStay,
   guests,
   hotelBookingId,
-  hotelId,
   isFreeToCancel,
   requireNoEvadedFee,
   requireNoSecondStay,
@@ -20,9 +25,8 @@ import {
 } from "./hotelRules.ts";
 import {
   chargeCard,
-  findHotel,
   createReference,
-  countNights,
+  hotels,
   TravelBookingState,
   findTravellerId,
 } from "./state.ts";
@@ -35,7 +39,7 @@ export const hotelTools = {
     summary:
       "Book a room for some nights in the name of one traveller, and pay for it with the card on file.",
     input: {
-      hotel_id: hotelId,
+      hotel_id: hotels.id,
       room,
       check_in: day().describe("First night"),
       check_out: day().describe("Day of leaving, after check_in"),
@@ -59,7 +63,7 @@ export const hotelTools = {
       const traveller_id = findTravellerId(original, name);
       const paid = computeStayPrice(original, hotel_id, stay, now);
       requireNoSecondStay(original, traveller_id, stay);
-      const hotel = findHotel(original, hotel_id).name;
+      const hotel = hotels.find(original, hotel_id).name;
       chargeCard(state, paid, `the stay at ${hotel}`);
       const hotel_booking_id = newId("hbk");
       const reference = createReference(original, random);
@@ -67,10 +71,7 @@ export const hotelTools = {
         reference,
         hotel_id,
         traveller_id,
-        room: stay.room,
-        guests,
-        check_in: stay.check_in,
-        check_out: stay.check_out,
+        ...stay,
         paid,
         status: "confirmed",
       };
@@ -78,7 +79,7 @@ export const hotelTools = {
         hotel,
         hotel_booking_id,
         reference,
-        nights: countNights(stay.check_in, stay.check_out),
+        nights: daysBetween(stay.check_in, stay.check_out),
         paid,
       };
     },
@@ -119,7 +120,7 @@ export const hotelTools = {
         stay.room === booking.room
       )
         refuse("conflict", `booking ${booking.reference} is like that already`);
-      const hotel = findHotel(original, booking.hotel_id);
+      const hotel = hotels.find(original, booking.hotel_id);
       if (hotel.cancellation === "strict" && stay.check_in !== booking.check_in)
         refuse(
           "permission_denied",
@@ -136,18 +137,12 @@ export const hotelTools = {
       });
       const charged = roundToCents(price - booking.paid);
       chargeCard(state, charged, `the change at ${hotel.name}`);
-      Object.assign(state.hotel_bookings[hotel_booking_id]!, {
-        check_in: stay.check_in,
-        check_out: stay.check_out,
-        room: stay.room,
-        paid: price,
-      });
+      const { guests: _, ...change } = stay;
+      Object.assign(state.hotel_bookings[hotel_booking_id]!, change, { paid: price });
       return {
         hotel: hotel.name,
         reference: booking.reference,
-        check_in: stay.check_in,
-        check_out: stay.check_out,
-        room: stay.room,
+        ...change,
         charged: Math.max(0, charged),
         given_back: Math.max(0, -charged),
       };
@@ -158,24 +153,13 @@ export const hotelTools = {
     summary:
       "Cancel a stay that has not begun. What comes back depends on the hotel and the day; a stay that gives nothing back must be accepted.",
     destructive: true,
-    input: {
-      hotel_booking_id: hotelBookingId,
-      accept_no_refund: z
-        .boolean()
-        .optional()
-        .describe("True to cancel although nothing is given back"),
-    },
-    returns: {
-      reference: spokenId("reference"),
-      status: z.string(),
-      refund: cents(),
-      card_left: cents(),
-    },
+    input: { hotel_booking_id: hotelBookingId, accept_no_refund: cancellation.accept },
+    returns: cancellation.returns,
     run(state, { hotel_booking_id, accept_no_refund }, { now }) {
       const original = getOriginal(state);
       const booking = findUpcomingStay(original, hotel_booking_id, now);
-      const hotel = findHotel(original, booking.hotel_id);
-      const firstNight = booking.paid / countNights(booking.check_in, booking.check_out);
+      const hotel = hotels.find(original, booking.hotel_id);
+      const firstNight = booking.paid / daysBetween(booking.check_in, booking.check_out);
       const hotelRefund = isFreeToCancel(hotel, booking.check_in, now)
         ? booking.paid
         : hotel.cancellation === "strict"
@@ -190,16 +174,7 @@ export const hotelTools = {
           `${hotel.name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`,
           "set accept_no_refund if the customer wants that, or change the stay with travel_booking_modify_hotel_booking",
         );
-      chargeCard(state, -refund, "");
-      const draftBooking = state.hotel_bookings[hotel_booking_id]!;
-      draftBooking.status = "cancelled";
-      draftBooking.paid = roundToCents(booking.paid - refund);
-      return {
-        reference: booking.reference,
-        status: draftBooking.status,
-        refund,
-        card_left: state.card.left,
-      };
+      return cancelBooking(state, state.hotel_bookings[hotel_booking_id]!, refund);
     },
   }),
 };

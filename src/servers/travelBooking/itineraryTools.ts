@@ -3,9 +3,10 @@ import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, id, label, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { countNights, TravelBookingState } from "./state.ts";
+import { daysBetween } from "../../environment/time.ts";
+import { itineraries, TravelBookingState } from "./state.ts";
 import {
   listBookings,
   findBooking,
@@ -13,6 +14,7 @@ import {
   requireItineraryGap,
   getBookingState,
 } from "./bookingLookup.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(TravelBookingState);
 
@@ -28,23 +30,12 @@ export const itineraryTools = {
         .min(2)
         .max(60)
         .describe("Name of the itinerary")
-        .meta({
-          examples: [
-            "Easter in Porto",
-            "Spring break",
-            "Trade fair Milan",
-            "Weekend away",
-            "Conference in Vienna",
-            "Anniversary trip",
-            "Autumn workshop",
-            "City hopping",
-          ],
-        }),
+        .meta({ examples: vocabulary.itineraries }),
     },
     returns: { name: label("itinerary"), itinerary_id: id("itinerary") },
     run(state, { name }, { newId }) {
-      const { itineraries } = getOriginal(state);
-      const existing = Object.entries(itineraries).find(
+      const original = getOriginal(state).itineraries;
+      const existing = Object.entries(original).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
       );
       if (existing)
@@ -53,7 +44,7 @@ export const itineraryTools = {
           `there is an itinerary ${existing[1].name} already (${existing[0]})`,
           "add to that one, or choose another name",
         );
-      if (Object.keys(itineraries).length >= maxItineraries)
+      if (Object.keys(original).length >= maxItineraries)
         refuse(
           "limit_exceeded",
           `there are ${maxItineraries} itineraries already, the most there may be`,
@@ -69,9 +60,7 @@ export const itineraryTools = {
     summary:
       "Put a booking into an itinerary, which keeps them in order of time. Two flights at one time, or two stays in one night, do not go together.",
     input: {
-      itinerary_id: id("itinerary").describe(
-        "Itinerary id, as travel_booking_list_itineraries gives it",
-      ),
+      itinerary_id: itineraries.id,
       reference,
     },
     returns: {
@@ -82,12 +71,7 @@ export const itineraryTools = {
     },
     run(state, { itinerary_id, reference }, { now }) {
       const original = getOriginal(state);
-      const itinerary = findEntity(
-        original.itineraries,
-        itinerary_id,
-        "itinerary",
-        "travel_booking_list_itineraries gives the ids",
-      );
+      const itinerary = itineraries.find(original, itinerary_id);
       const it = findBooking(original, reference);
       if (itinerary.bookings.includes(it.reference))
         refuse("conflict", `${itinerary.name} holds booking ${it.reference} already`);
@@ -150,7 +134,7 @@ export const itineraryTools = {
             name: it.name,
             itinerary_id,
             nights: stays.reduce(
-              (sum, other) => sum + countNights(other.begins.slice(0, 10), other.ends.slice(0, 10)),
+              (sum, other) => sum + daysBetween(other.begins.slice(0, 10), other.ends.slice(0, 10)),
               0,
             ),
             paid: roundToCents(bookings.reduce((sum, other) => sum + other.paid, 0)),

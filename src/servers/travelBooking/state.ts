@@ -6,9 +6,9 @@
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";
 import type { IssueContext, References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
-import { daysBetween } from "../../environment/time.ts";
+import { refuse } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const fares = ["light", "standard", "flex"] as const;
 export type Fare = (typeof fares)[number];
@@ -137,6 +137,13 @@ export const references = {
   "hotel_bookings.*.traveller_id": "travellers",
 } satisfies References;
 
+type Bookings = Pick<TravelBookingState, "flight_bookings" | "hotel_bookings">;
+
+const listReferences = ({ flight_bookings, hotel_bookings }: Bookings): ReadonlySet<string> =>
+  new Set(
+    [...Object.values(flight_bookings), ...Object.values(hotel_bookings)].map(it => it.reference),
+  );
+
 /** Reports the bookings of itineraries that do not exist, and airlines that have no name. */
 function checkReferenceNumbers(
   {
@@ -145,17 +152,12 @@ function checkReferenceNumbers(
     flight_bookings,
     hotel_bookings,
     itineraries,
-  }: Pick<
-    TravelBookingState,
-    "airlines" | "flights" | "flight_bookings" | "hotel_bookings" | "itineraries"
-  >,
+  }: Bookings & Pick<TravelBookingState, "airlines" | "flights" | "itineraries">,
   context: IssueContext,
 ): void {
   const addIssue = (path: (string | number)[], message: string) =>
     context.addIssue({ code: "custom", path, message });
-  const references = new Set(
-    [...Object.values(flight_bookings), ...Object.values(hotel_bookings)].map(it => it.reference),
-  );
+  const references = listReferences({ flight_bookings, hotel_bookings });
   for (const [id, it] of Object.entries(flights))
     if (!Object.hasOwn(airlines, it.number.slice(0, 2)))
       addIssue(["flights", id, "number"], `there is no airline ${it.number.slice(0, 2)}`);
@@ -186,26 +188,32 @@ export const TravelBookingState = z
   .superRefine(checkReferenceNumbers);
 export type TravelBookingState = z.infer<typeof TravelBookingState>;
 
-export const countNights = (from: string, to: string): number => daysBetween(from, to);
-
-export const findFlight = (state: TravelBookingState, id: string) =>
-  findEntity(state.flights, id, "flight", "travel_booking_search_flights gives the ids");
-export const findHotel = (state: TravelBookingState, id: string) =>
-  findEntity(state.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
-export const findFlightBooking = (state: TravelBookingState, id: string) =>
-  findEntity(
-    state.flight_bookings,
-    id,
-    "flight booking",
-    "travel_booking_list_bookings gives the ids",
-  );
-export const findHotelBooking = (state: TravelBookingState, id: string) =>
-  findEntity(
-    state.hotel_bookings,
-    id,
-    "hotel booking",
-    "travel_booking_list_bookings gives the ids",
-  );
+const table = createTableFactory(TravelBookingState);
+export const flights = table("flights", {
+  entity: "flight",
+  idsFrom: "travel_booking_search_flights",
+});
+export const hotels = table("hotels", { entity: "hotel", idsFrom: "travel_booking_search_hotels" });
+export const airports = table("airports", {
+  entity: "airport",
+  idsFrom: "travel_booking_search_airports",
+  hint: "travel_booking_search_airports gives the codes",
+  isSpoken: true,
+});
+export const flightBookings = table("flight_bookings", {
+  entity: "flight_booking",
+  noun: "flight booking",
+  idsFrom: "travel_booking_list_bookings",
+});
+export const hotelBookings = table("hotel_bookings", {
+  entity: "hotel_booking",
+  noun: "hotel booking",
+  idsFrom: "travel_booking_list_bookings",
+});
+export const itineraries = table("itineraries", {
+  entity: "itinerary",
+  idsFrom: "travel_booking_list_itineraries",
+});
 
 /** `Port Alder to Lisbon` */
 export const formatRoute = (
@@ -252,11 +260,7 @@ export function createReference(state: TravelBookingState, random: () => number)
   const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
   const pickCharacters = (characters: string, n: number) =>
     Array.from({ length: n }, () => characters[Math.floor(random() * characters.length)]!).join("");
-  const used = new Set(
-    [...Object.values(state.flight_bookings), ...Object.values(state.hotel_bookings)].map(
-      it => it.reference,
-    ),
-  );
+  const used = listReferences(state);
   for (;;) {
     const reference = pickCharacters(letters, 3) + pickCharacters("0123456789", 3);
     if (!used.has(reference)) return reference;

@@ -1,20 +1,10 @@
 /** Tools for climate, headlights and wipers. */
 import { z } from "zod";
-import { refuse, createToolFactory } from "../../environment/server.ts";
-import { vehicleRow } from "./resultRows.ts";
-import { computeRange } from "./motion.ts";
-import {
-  formatVehicle,
-  lamps,
-  requireRunningEngine,
-  findDrivableVehicle,
-  type Vehicle,
-  VehicleState,
-  wiperSpeeds,
-} from "./state.ts";
-import { vehicleId } from "./parameters.ts";
-
-const tool = createToolFactory(VehicleState);
+import { refuse } from "../../environment/server.ts";
+import { control } from "./control.ts";
+import { computePercent, computeRange } from "./motion.ts";
+import { lamps, requireRunningEngine, type Vehicle, wiperSpeeds } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 /** The climate settings that eco mode allows. */
 export const ecoLimits = { coolest: 18, warmest: 23, fan: 3 };
@@ -25,13 +15,11 @@ export const isEcoClimate = ({ temperature, fan }: Vehicle["climate"]): boolean 
 const minClimateCharge = 20;
 
 export const cabinTools = {
-  set_climate: tool({
-    effect: "write",
+  set_climate: control({
     summary:
       "Set the temperature in a vehicle, its fan, or both. It needs the engine, or a battery that is well charged; eco mode sets bounds.",
     requires: ["start_engine"],
     input: {
-      vehicle_id: vehicleId,
       temperature: z
         .number()
         .min(16)
@@ -39,24 +27,20 @@ export const cabinTools = {
         .multipleOf(0.5)
         .optional()
         .describe("Degrees Celsius, in steps of a half")
-        .meta({ examples: [17, 18, 18.5, 19, 19.5, 20, 20.5, 21, 21.5, 22, 22.5, 23, 24] }),
+        .meta({ examples: vocabulary.temperatures }),
       fan: z
         .int()
         .min(0)
         .max(5)
         .optional()
         .describe("Speed of the fan, 0 turns it off; 2 if it was off and none is given")
-        .meta({ examples: [0, 1, 2, 3, 4, 5] }),
+        .meta({ examples: vocabulary.fanSpeeds }),
     },
-    returns: { ...vehicleRow, temperature: z.string(), fan: z.int(), range: z.int() },
-    run(state, { vehicle_id, temperature, fan }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    returns: { temperature: z.string(), fan: z.int(), range: z.int() },
+    run({ temperature, fan }, { vehicle, vehicle_id, description }) {
       if (temperature === undefined && fan === undefined)
         refuse("invalid_params", "nothing to set is given", "give temperature, fan or both");
-      const charge = vehicle.battery
-        ? Math.round((100 * vehicle.battery.level) / vehicle.battery.capacity)
-        : 0;
+      const charge = vehicle.battery ? computePercent(vehicle.battery) : 0;
       if (charge < minClimateCharge && fan !== 0)
         requireRunningEngine(
           vehicle,
@@ -83,24 +67,19 @@ export const cabinTools = {
         );
       vehicle.climate = next;
       return {
-        vehicle: vehicle.name,
-        vehicle_id,
         temperature: `${next.temperature} °C`,
         fan: next.fan,
         range: computeRange(vehicle),
       };
     },
   }),
-  set_headlights: tool({
-    effect: "write",
+  set_headlights: control({
     summary:
       "Set the headlights of a vehicle. Without the engine only parking lights burn; high beam is for the road.",
     requires: ["start_engine"],
-    input: { vehicle_id: vehicleId, headlights: z.enum(lamps).describe("What to set them to") },
-    returns: { ...vehicleRow, headlights: z.string(), was: z.string() },
-    run(state, { vehicle_id, headlights }, { now }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    input: { headlights: z.enum(lamps).describe("What to set them to") },
+    returns: { headlights: z.string(), was: z.string() },
+    run({ headlights }, { state, vehicle, vehicle_id, description, now }) {
       if (vehicle.lamps === headlights)
         refuse("conflict", `the headlights of ${description} are set to ${headlights} already`);
       if (headlights !== "off" && headlights !== "parking")
@@ -121,27 +100,22 @@ export const cabinTools = {
         );
       const was = vehicle.lamps;
       vehicle.lamps = headlights;
-      return { vehicle: vehicle.name, vehicle_id, headlights, was };
+      return { headlights, was };
     },
   }),
-  set_wipers: tool({
-    effect: "write",
+  set_wipers: control({
     summary: "Set the wipers of a vehicle, or wash its windscreen first, which takes washer fluid.",
     requires: ["start_engine"],
     input: {
-      vehicle_id: vehicleId,
       wipers: z.enum(wiperSpeeds).describe("How fast"),
       wash: z.boolean().optional().describe("True to wash the windscreen first"),
     },
     returns: {
-      ...vehicleRow,
       wipers: z.string(),
       was: z.string(),
       washer: z.int().describe("Percent of washer fluid that is left"),
     },
-    run(state, { vehicle_id, wipers, wash }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    run({ wipers, wash }, { state, vehicle, vehicle_id, description }) {
       requireRunningEngine(vehicle, vehicle_id, "its wipers need it");
       if (vehicle.wipers === wipers && !wash)
         refuse("conflict", `the wipers of ${description} are set to ${wipers} already`);
@@ -160,7 +134,7 @@ export const cabinTools = {
       const was = vehicle.wipers;
       vehicle.wipers = wipers;
       if (wash) vehicle.washer -= 5;
-      return { vehicle: vehicle.name, vehicle_id, wipers, was, washer: vehicle.washer };
+      return { wipers, was, washer: vehicle.washer };
     },
   }),
 };

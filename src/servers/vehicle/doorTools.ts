@@ -1,27 +1,15 @@
 /** Tools that lock and unlock the doors. */
 import { z } from "zod";
-import { refuse, createToolFactory } from "../../environment/server.ts";
-import { vehicleRow } from "./resultRows.ts";
-import {
-  formatVehicle,
-  doorNames,
-  requireStandstill,
-  findDrivableVehicle,
-  VehicleState,
-} from "./state.ts";
-import { vehicleId } from "./parameters.ts";
-
-const tool = createToolFactory(VehicleState);
+import { refuse } from "../../environment/server.ts";
+import { control } from "./control.ts";
+import { doorNames, requireStandstill } from "./state.ts";
 
 export const doorTools = {
-  lock_doors: tool({
-    effect: "write",
+  lock_doors: control({
     summary: "Shut and lock all doors of a vehicle.",
-    input: { vehicle_id: vehicleId },
-    returns: { ...vehicleRow, doors: z.string(), shut: z.int().describe("Doors that were open") },
-    run(state, { vehicle_id }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    input: {},
+    returns: { doors: z.string(), shut: z.int().describe("Doors that were open") },
+    run(_, { vehicle, description }) {
       if (vehicle.locked && vehicle.open.length === 0)
         refuse("conflict", `${description} is locked already`);
       const { blocked } = vehicle;
@@ -34,20 +22,16 @@ export const doorTools = {
       const closedCount = vehicle.open.length;
       vehicle.open = [];
       vehicle.locked = true;
-      return { vehicle: vehicle.name, vehicle_id, doors: "locked", shut: closedCount };
+      return { doors: "locked", shut: closedCount };
     },
   }),
-  unlock_doors: tool({
-    effect: "write",
+  unlock_doors: control({
     summary: "Unlock the doors of a vehicle that stands, or unlock them and open one.",
     input: {
-      vehicle_id: vehicleId,
       door: z.enum(doorNames).optional().describe("Door to open; none is opened if not given"),
     },
-    returns: { ...vehicleRow, doors: z.string(), opened: z.string().optional() },
-    run(state, { vehicle_id, door }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    returns: { doors: z.string(), opened: z.string().optional() },
+    run({ door }, { vehicle, vehicle_id, description }) {
       requireStandstill(vehicle, vehicle_id, "its doors stay locked");
       if (vehicle.gear !== "park")
         refuse(
@@ -68,8 +52,6 @@ export const doorTools = {
       vehicle.locked = false;
       if (door !== undefined) vehicle.open.push(door);
       return {
-        vehicle: vehicle.name,
-        vehicle_id,
         doors: "unlocked",
         ...(door === undefined ? {} : { opened: door === "tailgate" ? door : `${door} door` }),
       };

@@ -1,7 +1,7 @@
 /** The rules for driving and for the trip log that hold whichever tools are used. */
 import type { Invariant } from "../../environment/server.ts";
 import { isEcoClimate } from "./cabinTools.ts";
-import { minElectricCharge } from "./driveChecks.ts";
+import { minElectricCharge } from "./control.ts";
 import { describeSoftTires, roundToTenth } from "./motion.ts";
 import type { Vehicle, VehicleState } from "./state.ts";
 import { cruiseLimits, modeSpeedLimits } from "./tripTools.ts";

@@ -1,8 +1,12 @@
-/** Distances by road, ranges, and the effect of a drive on a vehicle. */
+/** Distances by road, ranges, and where a vehicle is and what it holds after a drive. */
 import { minutesBetween } from "../../environment/time.ts";
 import type { VehicleState, Destination, Vehicle } from "./state.ts";
 
 export const roundToTenth = (value: number): number => Math.round(value * 10) / 10;
+
+/** The level of a tank or battery in percent of what it holds. */
+export const computePercent = (store: { level: number; capacity: number }): number =>
+  Math.round((100 * store.level) / store.capacity);
 
 /** `1.9 km` */
 export const formatKm = (km: number): string => `${roundToTenth(km)} km`;
@@ -43,7 +47,7 @@ export function computeRange({ tank, battery, mode }: EnergyState): number {
 }
 
 /** The levels of tank and battery after a drive. Electric mode uses the battery first. */
-export function computeLevelsAfter(
+function computeLevelsAfter(
   { tank, battery, mode }: EnergyState,
   km: number,
 ): { tank: number; battery: number } {
@@ -121,3 +125,31 @@ export function describeSoftTires({
   );
   return softTires.length === 0 ? undefined : `low at the ${softTires.join(" and ")}`;
 }
+
+/** The vehicle at that time, including what it has driven since its last change. */
+export function getVehicleAt(vehicle: Vehicle, now: string): Vehicle {
+  const km = computeKmSince(vehicle, now);
+  if (km === 0) return vehicle;
+  const levels = computeLevelsAfter(vehicle, km);
+  return {
+    ...vehicle,
+    ...(vehicle.tank ? { tank: { ...vehicle.tank, level: levels.tank } } : {}),
+    ...(vehicle.battery ? { battery: { ...vehicle.battery, level: levels.battery } } : {}),
+    odometer: roundToTenth(vehicle.odometer + km),
+    away: roundToTenth(vehicle.away + km),
+    ...(vehicle.route
+      ? { route: { ...vehicle.route, km: roundToTenth(vehicle.route.km - km) } }
+      : {}),
+  };
+}
+
+/** `at Harbor Studio`, `3.2 km from Harbor Studio` */
+export const describePosition = (
+  state: VehicleState,
+  { place_id, away, speed }: Vehicle,
+): string =>
+  away === 0 && speed === 0
+    ? `at ${state.places[place_id]!.name}`
+    : away === 0
+      ? `leaving ${state.places[place_id]!.name}`
+      : `${away} km from ${state.places[place_id]!.name}`;

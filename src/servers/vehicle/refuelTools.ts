@@ -1,30 +1,19 @@
 /** The tool that refuels or charges a vehicle. */
 import { z } from "zod";
 import { cents } from "../../environment/fieldSchemas.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
-import { vehicleRow } from "./resultRows.ts";
+import { refuse } from "../../environment/server.ts";
+import { control } from "./control.ts";
 import { computeRange, roundToTenth } from "./motion.ts";
-import {
-  formatVehicle,
-  energies,
-  findPlace,
-  requireStandstill,
-  findDrivableVehicle,
-  VehicleState,
-} from "./state.ts";
-import { vehicleId } from "./parameters.ts";
-
-const tool = createToolFactory(VehicleState);
+import { energies, places, requireStandstill } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const units = { petrol: "l", diesel: "l", power: "kWh" };
 
 export const refuelTools = {
-  refuel: tool({
-    effect: "write",
+  refuel: control({
     summary:
       "Fill up or charge a vehicle that stands with its engine off at a station that sells what it takes.",
     input: {
-      vehicle_id: vehicleId,
       energy: z.enum(energies).describe("What goes in; power charges the battery"),
       amount: z
         .number()
@@ -32,18 +21,15 @@ export const refuelTools = {
         .max(200)
         .multipleOf(0.5)
         .describe("Litres, or kilowatt hours of power")
-        .meta({ examples: [5, 8, 10, 12, 15, 18, 20, 25, 30, 35, 40, 50] }),
+        .meta({ examples: vocabulary.amounts }),
     },
     returns: {
-      ...vehicleRow,
       level: z.string(),
       capacity: z.string(),
       cost: cents().describe("Euros"),
       range: z.int(),
     },
-    run(state, { vehicle_id, energy, amount }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    run({ energy, amount }, { state, vehicle, vehicle_id, description }) {
       const store =
         energy === "power"
           ? vehicle.battery
@@ -67,7 +53,7 @@ export const refuelTools = {
           `the engine of ${description} is on`,
           "vehicle_stop_engine first",
         );
-      const place = findPlace(state, vehicle.place_id);
+      const place = places.find(state, vehicle.place_id);
       const price = vehicle.away === 0 ? place.sells?.[energy] : undefined;
       if (price === undefined)
         return refuse(
@@ -84,8 +70,6 @@ export const refuelTools = {
         );
       store.level = Math.min(store.capacity, roundToTenth(store.level + amount));
       return {
-        vehicle: vehicle.name,
-        vehicle_id,
         level: `${store.level} ${units[energy]}`,
         capacity: `${store.capacity} ${units[energy]}`,
         cost: Math.round(amount * price * 100) / 100,

@@ -1,8 +1,9 @@
 /** The state of the vehicle server: vehicles with their settings, destinations, and past trips. */
 import { z } from "zod";
-import { minute } from "../../environment/fieldSchemas.ts";
+import { label, minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const gears = ["park", "reverse", "neutral", "drive"] as const;
 export const modes = ["comfort", "eco", "sport", "electric"] as const;
@@ -116,27 +117,19 @@ export const VehicleState = z.strictObject({
 });
 export type VehicleState = z.infer<typeof VehicleState>;
 
-export const findVehicle = (state: VehicleState, vehicleId: string): Vehicle =>
-  findEntity(state.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
+const table = createTableFactory(VehicleState);
+export const vehicles = table("vehicles", { entity: "vehicle", idsFrom: "vehicle_list_vehicles" });
+export const places = table("places", { entity: "place", idsFrom: "vehicle_find_destinations" });
 
-export const findPlace = (state: VehicleState, placeId: string): Destination =>
-  findEntity(state.places, placeId, "place", "vehicle_find_destinations gives the ids");
+/** The fields that identify a vehicle in results. */
+export const vehicleRow = vehicles.fields({
+  vehicle: [label("vehicle"), it => it.name],
+  vehicle_id: vehicles.idField,
+});
 
 /** `the studio van (veh_104)` */
 export const formatVehicle = ({ name }: Pick<Vehicle, "name">, vehicleId: string): string =>
   `the ${name} (${vehicleId})`;
-
-/** The vehicle; refuses the call if the user may not control it. */
-export function findDrivableVehicle(state: VehicleState, vehicleId: string): Vehicle {
-  const vehicle = findVehicle(state, vehicleId);
-  if (vehicle.access === "view")
-    refuse(
-      "permission_denied",
-      `you may see where ${formatVehicle(vehicle, vehicleId)} is, and not steer it`,
-      "choose another vehicle; vehicle_list_vehicles says which may be driven",
-    );
-  return vehicle;
-}
 
 /** Refuses the call if the engine is off. */
 export function requireRunningEngine(

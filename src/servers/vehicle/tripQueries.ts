@@ -4,11 +4,10 @@ import { day, id, label, minute, rowLimit } from "../../environment/fieldSchemas
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { getVehicleAt } from "./vehiclePosition.ts";
-import { formatKm, computeKmTo, estimateMinutes, computeRange } from "./motion.ts";
-import { formatVehicle, findPlace, purposes, VehicleState, findVehicle } from "./state.ts";
-import { compareNames } from "./vehicleQueries.ts";
-import { vehicleId } from "./parameters.ts";
+import { getSchemas } from "../kit/table.ts";
+import { formatKm, computeKmTo, estimateMinutes, computeRange, getVehicleAt } from "./motion.ts";
+import { formatVehicle, places, purposes, vehicleRow, vehicles, VehicleState } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(VehicleState);
 
@@ -16,10 +15,9 @@ export const tripQueries = {
   get_navigation: tool({
     effect: "read",
     summary: "Get where a vehicle's route leads, how far it still is and when it will be there.",
-    input: { vehicle_id: vehicleId },
+    input: { vehicle_id: vehicles.id },
     returns: {
-      vehicle: label("vehicle"),
-      vehicle_id: id("vehicle"),
+      ...getSchemas(vehicleRow),
       destination: label("place"),
       place_id: id("place"),
       distance: z.string(),
@@ -28,7 +26,7 @@ export const tripQueries = {
       range: z.int(),
     },
     run(state, { vehicle_id }, { now }) {
-      const it = getVehicleAt(findVehicle(state, vehicle_id), now);
+      const it = getVehicleAt(vehicles.find(state, vehicle_id), now);
       if (!it.route)
         refuse(
           "precondition_failed",
@@ -40,7 +38,7 @@ export const tripQueries = {
       return {
         vehicle: it.name,
         vehicle_id,
-        destination: findPlace(state, place_id).name,
+        destination: places.find(state, place_id).name,
         place_id,
         distance: formatKm(km),
         minutes,
@@ -54,7 +52,7 @@ export const tripQueries = {
     summary:
       "Get the trips that a vehicle has made, newest first, by day, purpose or driver, and how far all that fit come to.",
     input: {
-      vehicle_id: vehicleId,
+      vehicle_id: vehicles.id,
       from_date: day().optional().describe("First day"),
       to_date: day().optional().describe("Last day"),
       purpose: z.enum(purposes).optional().describe("Only trips of this purpose"),
@@ -75,7 +73,7 @@ export const tripQueries = {
       distance: z.string().describe("Of all that fit"),
     },
     run(state, { vehicle_id, from_date, to_date, purpose, limit = 5 }) {
-      findVehicle(state, vehicle_id);
+      vehicles.find(state, vehicle_id);
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
       const matches = Object.entries(state.trips).filter(
@@ -119,21 +117,8 @@ export const tripQueries = {
         .describe(
           "Only places of this category, such as fuel station, charging station, restaurant, city",
         )
-        .meta({
-          examples: [
-            "fuel station",
-            "charging station",
-            "restaurant",
-            "supermarket",
-            "doctor",
-            "shop",
-            "city",
-            "hotel",
-            "parking",
-            "theatre",
-          ],
-        }),
-      vehicle_id: vehicleId.optional().describe("Vehicle from which to count"),
+        .meta({ examples: vocabulary.categories }),
+      vehicle_id: vehicles.id.optional().describe("Vehicle from which to count"),
       limit: rowLimit(25),
     },
     returns: {
@@ -148,14 +133,16 @@ export const tripQueries = {
     },
     run(state, { name, category, vehicle_id, limit = 25 }, { now }) {
       const vehicle =
-        vehicle_id === undefined ? undefined : getVehicleAt(findVehicle(state, vehicle_id), now);
+        vehicle_id === undefined ? undefined : getVehicleAt(vehicles.find(state, vehicle_id), now);
       const matches = Object.entries(state.places)
         .filter(
           ([, it]) =>
             (!name || containsText(it.name, name)) &&
             (!category || containsText(it.category, category)),
         )
-        .sort(compareNames);
+        .sort(([a, x], [b, y]) =>
+          x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1,
+        );
       const rows = matches.map(([place_id, it]) => ({
         place: it.name,
         place_id,

@@ -1,12 +1,12 @@
 /** Tools used on the road: cruise control, drive mode and navigation. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { minElectricCharge, updateAfterDrive } from "./driveChecks.ts";
+import { control, minElectricCharge, updateAfterDrive } from "./control.ts";
 import { ecoLimits, isEcoClimate } from "./cabinTools.ts";
-import { vehicleRow } from "./resultRows.ts";
 import {
+  computePercent,
   formatKm,
   computeKmTo,
   estimateMinutes,
@@ -14,10 +14,8 @@ import {
   describeSoftTires,
   roundToTenth,
 } from "./motion.ts";
-import { formatVehicle, modes, findPlace, findDrivableVehicle, VehicleState } from "./state.ts";
-import { placeId, vehicleId } from "./parameters.ts";
-
-const tool = createToolFactory(VehicleState);
+import { modes, places } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const townSpeed = 50;
 
@@ -28,23 +26,19 @@ export const cruiseLimits = { least: 40, soft: 80 };
 export const modeSpeedLimits = { comfort: 150, sport: 150, eco: 120, electric: 110 } as const;
 
 export const tripTools = {
-  set_cruise_control: tool({
-    effect: "write",
+  set_cruise_control: control({
     summary: `Keep a vehicle that is driving at ${cruiseLimits.least} km/h or more at a set speed, until its brake is pressed.`,
     requires: ["release_brake"],
     input: {
-      vehicle_id: vehicleId,
       speed: z
         .int()
         .min(30)
         .max(150)
         .describe("Kilometres an hour")
-        .meta({ examples: [60, 70, 80, 90, 95, 100, 110, 115, 120, 130] }),
+        .meta({ examples: vocabulary.cruiseSpeeds }),
     },
-    returns: { ...vehicleRow, cruise: z.int(), was: z.int().describe("Speed before") },
-    run(state, { vehicle_id, speed }, { now }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    returns: { cruise: z.int(), was: z.int().describe("Speed before") },
+    run({ speed }, { state, vehicle, description, now }) {
       if (vehicle.speed === 0 || vehicle.gear !== "drive")
         refuse(
           "precondition_failed",
@@ -77,17 +71,14 @@ export const tripTools = {
       const was = vehicle.speed;
       vehicle.speed = speed;
       vehicle.cruise = speed;
-      return { vehicle: vehicle.name, vehicle_id, cruise: speed, was };
+      return { cruise: speed, was };
     },
   }),
-  set_drive_mode: tool({
-    effect: "write",
+  set_drive_mode: control({
     summary: `Put a vehicle into another drive mode. Electric needs ${minElectricCharge} percent of charge, sport firm tires; not every vehicle has every mode.`,
-    input: { vehicle_id: vehicleId, mode: z.enum(modes).describe("The mode") },
-    returns: { ...vehicleRow, mode: z.string(), range: z.int() },
-    run(state, { vehicle_id, mode }, { now }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
+    input: { mode: z.enum(modes).describe("The mode") },
+    returns: { mode: z.string(), range: z.int() },
+    run({ mode }, { state, vehicle, description, now }) {
       if (!vehicle.modes.includes(mode))
         refuse(
           "precondition_failed",
@@ -96,9 +87,7 @@ export const tripTools = {
         );
       if (vehicle.mode === mode) refuse("conflict", `${description} is in ${mode} mode already`);
       updateAfterDrive(state, vehicle, now);
-      const charge = vehicle.battery
-        ? Math.round((100 * vehicle.battery.level) / vehicle.battery.capacity)
-        : 0;
+      const charge = vehicle.battery ? computePercent(vehicle.battery) : 0;
       if (mode === "electric" && charge < minElectricCharge)
         refuse(
           "precondition_failed",
@@ -127,16 +116,14 @@ export const tripTools = {
           "vehicle_set_climate first",
         );
       vehicle.mode = mode;
-      return { vehicle: vehicle.name, vehicle_id, mode, range: computeRange(vehicle) };
+      return { mode, range: computeRange(vehicle) };
     },
   }),
-  set_navigation: tool({
-    effect: "write",
+  set_navigation: control({
     summary:
       "Set a vehicle's destination, if it gets there on what it holds; a destination that it had is replaced.",
-    input: { vehicle_id: vehicleId, place_id: placeId },
+    input: { place_id: places.id },
     returns: {
-      ...vehicleRow,
       destination: label("place"),
       place_id: id("place"),
       distance: z.string(),
@@ -144,10 +131,8 @@ export const tripTools = {
       delay: z.int().describe("Minutes of them that traffic adds"),
       arrival: minute().describe("If it sets off now"),
     },
-    run(state, { vehicle_id, place_id }, { now, random }) {
-      const vehicle = findDrivableVehicle(state, vehicle_id);
-      const description = formatVehicle(vehicle, vehicle_id);
-      const { name } = findPlace(state, place_id);
+    run({ place_id }, { state, vehicle, description, now, random }) {
+      const { name } = places.find(state, place_id);
       if (vehicle.route?.place_id === place_id)
         refuse("conflict", `${name} is the destination of ${description} already`);
       if (vehicle.place_id === place_id && vehicle.away === 0 && vehicle.speed === 0)
@@ -165,8 +150,6 @@ export const tripTools = {
       const minutes = estimateMinutes(km) + delay;
       vehicle.route = { place_id, km, delay };
       return {
-        vehicle: vehicle.name,
-        vehicle_id,
         destination: name,
         place_id,
         distance: formatKm(km),

@@ -1,130 +1,91 @@
 /** Tools that list vehicles and show their status and tires. */
 import { z } from "zod";
-import { id, label } from "../../environment/fieldSchemas.ts";
-import { createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
-import { getVehicleAt, describePosition } from "./vehiclePosition.ts";
-import { computeRange, describeSoftTires, roundToTenth } from "./motion.ts";
-import { tireNames, VehicleState, findVehicle } from "./state.ts";
-import { vehicleId } from "./parameters.ts";
+import { label } from "../../environment/fieldSchemas.ts";
+import { ascending, contains, type RowContext } from "../kit/table.ts";
+import {
+  computePercent,
+  computeRange,
+  describeSoftTires,
+  roundToTenth,
+  describePosition,
+  getVehicleAt,
+} from "./motion.ts";
+import { tireNames, vehicleRow, vehicles, type Vehicle, type VehicleState } from "./state.ts";
 
-const tool = createToolFactory(VehicleState);
-
-const computePercent = (store: { level: number; capacity: number }) =>
-  Math.round((100 * store.level) / store.capacity);
-
-export const compareNames = <Row extends { name: string }>(
-  a: readonly [string, Row],
-  b: readonly [string, Row],
-) => (a[1].name < b[1].name ? -1 : a[1].name > b[1].name ? 1 : a[0] < b[0] ? -1 : 1);
+const where = (it: Vehicle, { world, now }: RowContext<VehicleState>) =>
+  describePosition(world, getVehicleAt(it, now));
+const range = (it: Vehicle, { now }: RowContext<VehicleState>) =>
+  computeRange(getVehicleAt(it, now));
 
 export const vehicleQueries = {
-  list_vehicles: tool({
-    effect: "read",
+  list_vehicles: vehicles.list({
     summary:
       "List the vehicles that the user may drive or see, where each is and how far it gets on what it holds, all of them or only those whose name contains some words.",
-    input: { name: label("vehicle").optional().describe("Only vehicles whose name contains this") },
-    returns: {
-      vehicles: z.array(
-        z.object({
-          vehicle: label("vehicle"),
-          vehicle_id: id("vehicle"),
-          where: z.string(),
-          range: z.int().describe("Kilometres"),
-          access: z.string(),
-        }),
-      ),
+    filters: {
+      name: contains(label("vehicle"), "Only vehicles whose name contains this", it => it.name),
     },
-    run: (state, { name }, { now }) => ({
-      vehicles: Object.entries(state.vehicles)
-        .filter(([, it]) => !name || containsText(it.name, name))
-        .sort(compareNames)
-        .map(([vehicle_id, it]) => ({
-          vehicle: it.name,
-          vehicle_id,
-          where: describePosition(state, getVehicleAt(it, now)),
-          range: computeRange(getVehicleAt(it, now)),
-          access: it.access,
-        })),
-    }),
+    order: ascending(it => it.name),
+    row: {
+      ...vehicleRow,
+      where: [z.string(), where],
+      range: [z.int().describe("Kilometres"), range],
+      access: z.string(),
+    },
   }),
-  get_vehicle_status: tool({
-    effect: "read",
+  get_vehicle_status: vehicles.get({
     summary:
       "Get how one vehicle is: engine, gear, brake, speed, drive mode, doors, climate, lights and wipers, fuel and charge.",
-    input: { vehicle_id: vehicleId },
-    returns: {
-      vehicle: label("vehicle"),
-      vehicle_id: id("vehicle"),
+    row: {
+      ...vehicleRow,
       model: z.string(),
-      where: z.string(),
+      where: [z.string(), where],
       engine: z.string(),
       gear: z.string(),
-      brake: z.string(),
+      brake: [z.string(), it => (it.brake ? "pressed" : "released")],
       speed: z.int(),
       cruise: z.int().optional(),
       mode: z.string(),
-      doors: z.string(),
-      climate: z.string(),
-      headlights: z.string(),
+      doors: [
+        z.string(),
+        ({ open, locked }) =>
+          open.length > 0 ? `${open.join(" and ")} open` : locked ? "locked" : "unlocked",
+      ],
+      climate: [
+        z.string(),
+        ({ climate: { fan, temperature } }) =>
+          fan === 0 ? "off" : `${temperature} °C, fan ${fan}`,
+      ],
+      headlights: [z.string(), it => it.lamps],
       wipers: z.string(),
-      fuel: z.string().optional(),
-      charge: z.string().optional(),
-      range: z.int().describe("Kilometres"),
-      odometer: z.number(),
-      outside: z.number().describe("Degrees outside"),
-    },
-    run(state, { vehicle_id }, { now }) {
-      const it = getVehicleAt(findVehicle(state, vehicle_id), now);
-      return {
-        vehicle: it.name,
-        vehicle_id,
-        model: it.model,
-        where: describePosition(state, it),
-        engine: it.engine,
-        gear: it.gear,
-        brake: it.brake ? "pressed" : "released",
-        speed: it.speed,
-        ...(it.cruise === undefined ? {} : { cruise: it.cruise }),
-        mode: it.mode,
-        doors:
-          it.open.length > 0 ? `${it.open.join(" and ")} open` : it.locked ? "locked" : "unlocked",
-        climate:
-          it.climate.fan === 0 ? "off" : `${it.climate.temperature} °C, fan ${it.climate.fan}`,
-        headlights: it.lamps,
-        wipers: it.wipers,
-        ...(it.tank
-          ? { fuel: `${roundToTenth(it.tank.level)} of ${it.tank.capacity} l of ${it.tank.fuel}` }
-          : {}),
-        ...(it.battery
-          ? { charge: `${computePercent(it.battery)} percent of ${it.battery.capacity} kWh` }
-          : {}),
-        range: computeRange(it),
-        odometer: it.odometer,
-        outside: state.weather.outside,
-      };
+      fuel: [
+        z.string().optional(),
+        (it, { now }) => {
+          const { tank } = getVehicleAt(it, now);
+          return tank && `${roundToTenth(tank.level)} of ${tank.capacity} l of ${tank.fuel}`;
+        },
+      ],
+      charge: [
+        z.string().optional(),
+        (it, { now }) => {
+          const { battery } = getVehicleAt(it, now);
+          return battery && `${computePercent(battery)} percent of ${battery.capacity} kWh`;
+        },
+      ],
+      range: [z.int().describe("Kilometres"), range],
+      odometer: [z.number(), (it, { now }) => getVehicleAt(it, now).odometer],
+      outside: [z.number().describe("Degrees outside"), (_, { world }) => world.weather.outside],
     },
   }),
-  get_tire_pressure: tool({
-    effect: "read",
+  get_tire_pressure: vehicles.get({
     summary: "Get the pressure of each tire of a vehicle and which of them have too little.",
-    input: { vehicle_id: vehicleId },
-    returns: {
-      vehicle: label("vehicle"),
-      vehicle_id: id("vehicle"),
-      tires: z.array(z.object({ tire: z.string(), pressure: z.string() })),
-      should_be: z.string(),
-      condition: z.string(),
-    },
-    run(state, { vehicle_id }) {
-      const it = findVehicle(state, vehicle_id);
-      return {
-        vehicle: it.name,
-        vehicle_id,
-        tires: tireNames.map(name => ({ tire: name, pressure: `${it.tires[name]} bar` })),
-        should_be: `${it.pressure} bar`,
-        condition: describeSoftTires(it) ?? "all fine",
-      };
+    row: {
+      ...vehicleRow,
+      tires: [
+        z.array(z.object({ tire: z.string(), pressure: z.string() })),
+        it => tireNames.map(name => ({ tire: name, pressure: `${it.tires[name]} bar` })),
+      ],
+      should_be: [z.string(), it => `${it.pressure} bar`],
+      condition: [z.string(), it => describeSoftTires(it) ?? "all fine"],
     },
   }),
 };
