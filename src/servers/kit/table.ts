@@ -29,8 +29,8 @@ type Field<World, R> = z.ZodType | ComputedField<World, R>;
 type Fields<World, R> = Readonly<Record<string, Field<World, R>>>;
 
 /** A condition that an optional parameter of a list sets. */
-interface Filter<World, R> {
-  readonly schema: z.ZodType;
+interface Filter<World, R, V = unknown> {
+  readonly schema: z.ZodType<V | undefined>;
   readonly description: string;
   /** Called with a value that is present. */
   readonly matches: (row: R, value: never, context: RowContext<World>) => boolean;
@@ -42,10 +42,10 @@ type Get<World, R, T> = (row: R, world: World) => T;
 
 /** The text of each row contains the value. */
 export const contains = <World, R>(
-  schema: z.ZodType<string>,
+  schema: z.ZodType<string | undefined>,
   description: string,
   get: Get<World, R, string | undefined>,
-): Filter<World, R> => ({
+): Filter<World, R, string> => ({
   schema,
   description,
   matches: (row, value: string, { world }) => containsText(get(row, world) ?? "", value),
@@ -53,23 +53,38 @@ export const contains = <World, R>(
 
 /** The field of each row equals the value, or what `resolve` makes of it. */
 export const equals = <World, R, V>(
-  schema: z.ZodType<V>,
+  schema: z.ZodType<V | undefined>,
   description: string,
   get: Get<World, R, Json | undefined>,
   resolve?: (world: World, value: V) => Json,
-): Filter<World, R> => ({
+): Filter<World, R, V> => ({
   schema,
   description,
   matches: (row, value: Json, { world }) => get(row, world) === value,
   resolve,
 });
 
-/** Each row meets another condition. */
-export const meets = <World, R, V>(
-  schema: z.ZodType<V>,
+/** Each row refers to the row of another table with that id, which must exist. */
+export const refersTo = <World, R>(
+  table: {
+    readonly id: z.ZodType<string>;
+    readonly find: (world: World, rowId: string) => unknown;
+  },
   description: string,
-  matches: (row: R, value: V, context: RowContext<World>) => boolean,
-): Filter<World, R> => ({ schema, description, matches });
+  get: Get<World, R, string | undefined>,
+): Filter<World, R, string> =>
+  equals(table.id, description, get, (world, rowId) => {
+    table.find(world, rowId);
+    return rowId;
+  });
+
+/** Each row meets another condition on the value, or on what `resolve` makes of it. */
+export const meets = <World, R, V, Resolved = V>(
+  schema: z.ZodType<V | undefined>,
+  description: string,
+  matches: (row: R, value: Resolved, context: RowContext<World>) => boolean,
+  resolve?: (world: World, value: V) => Resolved,
+): Filter<World, R, V> => ({ schema, description, matches, resolve });
 
 interface Selection<World, R> {
   readonly row: Fields<World, R>;
@@ -79,18 +94,20 @@ interface Selection<World, R> {
   readonly limit?: number;
 }
 
-interface ListOptions<World, R> extends Selection<World, R> {
+type Filters<World, R> = Readonly<Record<string, Filter<World, R>>>;
+/** The values of the parameters that a call gives. */
+type Values<F> = {
+  readonly [K in keyof F]?: F[K] extends Filter<never, never, infer V> ? V : never;
+};
+
+interface ListOptions<World, R, F extends Filters<World, R>> extends Selection<World, R> {
   readonly summary: string;
   /** The parameters, each with the condition that it sets. */
-  readonly filters: Readonly<Record<string, Filter<World, R>>>;
+  readonly filters: F;
   /** Refuses parameters before any row is read. */
-  readonly check?: (args: Readonly<Record<string, unknown>>, world: World) => void;
+  readonly check?: (args: Values<F>, world: World) => void;
   /** A condition on every row, which may depend on several parameters. */
-  readonly where?: (
-    row: R,
-    args: Readonly<Record<string, unknown>>,
-    context: RowContext<World>,
-  ) => boolean;
+  readonly where?: (row: R, args: Values<F>, context: RowContext<World>) => boolean;
   /** The key of the list in the result, if it is not the table's own. */
   readonly as?: string;
 }
@@ -99,6 +116,8 @@ interface RelatedOptions<World, R> extends Selection<World, R> {
   /** Whether a row belongs to the other table's row, which is that of the context. */
   readonly where: (row: R, owner: RowContext<World>) => boolean;
   readonly description?: string;
+  /** The field is there even if no rows are. */
+  readonly isRequired?: true;
 }
 
 /** An order of rows: by a value, then by id. */
@@ -201,25 +220,29 @@ export const createTableFactory =
       /** The row with that id, or a refusal. */
       find,
       /** Declares fields that several results share. */
-      fields: (fields: Fields<World, R>) => fields,
+      fields: <F extends Fields<World, R>>(fields: F): F => fields,
       /** The fields of one row. */
       show: (fields: Fields<World, R>, world: World, rowId: string, now: string) =>
         createProjection(fields)(find(world, rowId), { id: rowId, world, now }),
-      /** A field with the rows of this table that belong to a row of another; absent if none do. */
+      /**
+       * A field with the rows of this table that belong to a row of another; absent if none do,
+       * unless it is required.
+       */
       related(selection: RelatedOptions<World, R>) {
-        const { row, description, where } = selection;
+        const { row, description, where, isRequired } = selection;
         const select = createSelect(selection);
-        const rows = z.array(z.object(getSchemas(row))).optional();
+        const list = z.array(z.object(getSchemas(row)));
+        const rows = isRequired ? list : list.optional();
         return [
           description === undefined ? rows : rows.describe(description),
           (_: unknown, owner: RowContext<World>) => {
             const selected = select(owner, it => where(it, owner));
-            return selected.length === 0 ? undefined : selected;
+            return selected.length === 0 && !isRequired ? undefined : selected;
           },
         ] as const;
       },
       /** A tool that lists rows. */
-      list(selection: ListOptions<World, R>) {
+      list<const F extends Filters<World, R>>(selection: ListOptions<World, R, F>) {
         const { summary, filters, check, where, row, limit, as = key } = selection;
         const select = createSelect(selection);
         const conditions = Object.entries(filters);
@@ -232,7 +255,8 @@ export const createTableFactory =
           input: limit === undefined ? input : { ...input, limit: rowLimit(limit) },
           returns: { [as]: z.array(z.object(getSchemas(row))) },
           run(world, args: Readonly<Record<string, unknown>>, { now }) {
-            check?.(args, world);
+            const values = args as Values<F>;
+            check?.(values, world);
             const given = conditions.flatMap(([name, { matches, resolve }]) => {
               const value = args[name] as never;
               if (value === undefined) return [];
@@ -243,7 +267,7 @@ export const createTableFactory =
               context.id = rowId;
               for (const { matches, value } of given)
                 if (!matches(it, value, context)) return false;
-              return !where || where(it, args, context);
+              return !where || where(it, values, context);
             };
             const rows = select({ world, now }, isSelected, args["limit"] as number | undefined);
             return { [as]: rows };
