@@ -7,7 +7,7 @@ import { z } from "zod";
 import { id, rowLimit, spokenId } from "../../environment/fieldSchemas.ts";
 import type { Json } from "../../environment/json.ts";
 import { createToolFactory, findEntity } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { containsText, containsWords } from "../../environment/textSearch.ts";
 
 type Row<World, Key extends keyof World> =
   World[Key] extends Readonly<Record<string, infer R>> ? R : never;
@@ -49,6 +49,17 @@ export const contains = <World, R>(
   schema,
   description,
   matches: (row, value: string, { world }) => containsText(get(row, world) ?? "", value),
+});
+
+/** The text of each row contains every word of the value, in any order. */
+export const containsAll = <World, R>(
+  schema: z.ZodType<string | undefined>,
+  description: string,
+  get: Get<World, R, string>,
+): Filter<World, R, string> => ({
+  schema,
+  description,
+  matches: (row, value: string, { world }) => containsWords(get(row, world), value),
 });
 
 /** The field of each row equals the value, or what `resolve` makes of it. */
@@ -102,6 +113,10 @@ type Values<F> = {
 
 interface ListOptions<World, R, F extends Filters<World, R>> extends Selection<World, R> {
   readonly summary: string;
+  /** The parameter that sets another limit, if not the usual one. */
+  readonly limitSchema?: z.ZodType<number | undefined>;
+  /** The schema of the field `more`: how many rows the limit left out, absent if none. */
+  readonly more?: z.ZodType;
   /** The parameters, each with the condition that it sets. */
   readonly filters: F;
   /** Refuses parameters before any row is read. */
@@ -191,7 +206,7 @@ export const createTableFactory =
         { world, now }: Omit<RowContext<World>, "id">,
         isSelected: (row: R, id: string) => boolean,
         limit = defaultLimit,
-      ): Record<string, unknown>[] => {
+      ): { rows: Record<string, unknown>[]; count: number } => {
         const all = rowsOf(world);
         const selected: KeyedRow<R>[] = [];
         for (const id of Object.keys(all)) {
@@ -205,7 +220,7 @@ export const createTableFactory =
           const { id, row: it } = selected[i]!;
           rows.push(project(it, { id, world, now }));
         }
-        return rows;
+        return { rows, count: selected.length };
       };
     };
 
@@ -236,24 +251,26 @@ export const createTableFactory =
         return [
           description === undefined ? rows : rows.describe(description),
           (_: unknown, owner: RowContext<World>) => {
-            const selected = select(owner, it => where(it, owner));
+            const { rows: selected } = select(owner, it => where(it, owner));
             return selected.length === 0 && !isRequired ? undefined : selected;
           },
         ] as const;
       },
       /** A tool that lists rows. */
       list<const F extends Filters<World, R>>(selection: ListOptions<World, R, F>) {
-        const { summary, filters, check, where, row, limit, as = key } = selection;
+        const { summary, filters, check, where, row, limit, more, as = key } = selection;
         const select = createSelect(selection);
         const conditions = Object.entries(filters);
-        const input = Object.fromEntries(
+        const input: Record<string, z.ZodType> = Object.fromEntries(
           conditions.map(([name, it]) => [name, it.schema.optional().describe(it.description)]),
         );
+        const list = z.array(z.object(getSchemas(row)));
+        if (limit !== undefined) input["limit"] = selection.limitSchema ?? rowLimit(limit);
         return tool({
           effect: "read",
           summary,
-          input: limit === undefined ? input : { ...input, limit: rowLimit(limit) },
-          returns: { [as]: z.array(z.object(getSchemas(row))) },
+          input,
+          returns: more ? { [as]: list, more: more.optional() } : { [as]: list },
           run(world, args: Readonly<Record<string, unknown>>, { now }) {
             const values = args as Values<F>;
             check?.(values, world);
@@ -269,8 +286,10 @@ export const createTableFactory =
                 if (!matches(it, value, context)) return false;
               return !where || where(it, values, context);
             };
-            const rows = select({ world, now }, isSelected, args["limit"] as number | undefined);
-            return { [as]: rows };
+            const limitArgument = args["limit"] as number | undefined;
+            const { rows, count } = select({ world, now }, isSelected, limitArgument);
+            const omitted = count - rows.length;
+            return more && omitted > 0 ? { [as]: rows, more: omitted } : { [as]: rows };
           },
         });
       },
