@@ -172,6 +172,8 @@ interface TableOptions<World, R> {
   readonly noun?: string;
   /** The tool that gives the ids of rows. */
   readonly idsFrom: string;
+  /** The description of the parameter that takes an id, if the tool's name does not say enough. */
+  readonly description?: string;
   /** The hint of a refused id, if the tool's name does not say enough. */
   readonly hint?: string;
   /** Whether people know and use the ids, such as order numbers. */
@@ -190,10 +192,11 @@ export const createTableFactory =
     type World = z.output<S>;
     type R = Row<World, Key>;
     const { entity, idsFrom, noun = entity, hint = `${idsFrom} gives the ids`, check } = options;
+    const { description = `${capitalize(noun)} id, as ${idsFrom} gives it` } = options;
     const createId = options.isSpoken ? spokenId : id;
     const tool = createToolFactory(schema);
     const rowsOf = (world: World) => world[key] as Readonly<Record<string, R>>;
-    const idParameter = createId(entity).describe(`${capitalize(noun)} id, as ${idsFrom} gives it`);
+    const idParameter = createId(entity).describe(description);
     const find = (world: World, rowId: string): R => {
       const row = findEntity(rowsOf(world), rowId, noun, hint);
       check?.(row, rowId, world);
