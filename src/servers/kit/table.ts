@@ -36,6 +36,8 @@ interface Filter<World, R, V = unknown> {
   readonly matches: (row: R, value: never, context: RowContext<World>) => boolean;
   /** Translates the value once, before any row is read. May refuse the call. */
   readonly resolve?: ((world: World, value: never) => unknown) | undefined;
+  /** Every call sets the parameter. */
+  readonly isRequired?: true;
 }
 
 type Get<World, R, T> = (row: R, world: World) => T;
@@ -120,7 +122,7 @@ interface ListOptions<World, R, F extends Filters<World, R>> extends Selection<W
   /** The parameters, each with the condition that it sets. */
   readonly filters: F;
   /** Refuses parameters before any row is read. */
-  readonly check?: (args: Values<F>, world: World) => void;
+  readonly check?: (args: Values<F>, world: World, now: string) => void;
   /** A condition on every row, which may depend on several parameters. */
   readonly where?: (row: R, args: Values<F>, context: RowContext<World>) => boolean;
   /** The key of the list in the result, if it is not the table's own. */
@@ -265,7 +267,10 @@ export const createTableFactory =
         const select = createSelect(selection);
         const conditions = Object.entries(filters);
         const input: Record<string, z.ZodType> = Object.fromEntries(
-          conditions.map(([name, it]) => [name, it.schema.optional().describe(it.description)]),
+          conditions.map(([name, { schema, description, isRequired }]) => [
+            name,
+            (isRequired ? schema : schema.optional()).describe(description),
+          ]),
         );
         const list = z.array(z.object(getSchemas(row)));
         if (limit !== undefined) input["limit"] = selection.limitSchema ?? rowLimit(limit);
@@ -276,7 +281,7 @@ export const createTableFactory =
           returns: more ? { [as]: list, more: more.optional() } : { [as]: list },
           run(world, args: Readonly<Record<string, unknown>>, { now }) {
             const values = args as Values<F>;
-            check?.(values, world);
+            check?.(values, world, now);
             const given = conditions.flatMap(([name, { matches, resolve }]) => {
               const value = args[name] as never;
               if (value === undefined) return [];
