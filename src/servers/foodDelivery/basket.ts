@@ -1,5 +1,6 @@
 /** The basket: its lines, its limits and its bill. All dishes in it are from one restaurant. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents } from "../../environment/fieldSchemas.ts";
 import { sumAmounts } from "../../environment/amounts.ts";
 import { refuse } from "../../environment/server.ts";
@@ -7,8 +8,8 @@ import {
   type Deliveries,
   computeDiscount,
   countPieces,
-  findRestaurant,
   computeSubtotal,
+  restaurants,
   type Line,
 } from "./state.ts";
 
@@ -18,7 +19,7 @@ export const maxPerDish = 20;
 
 /** Refuses if the basket is from another restaurant, or the restaurant takes no orders today. */
 export function requireSameRestaurant(deliveries: Deliveries, restaurant_id: string): void {
-  const { name, paused } = findRestaurant(deliveries, restaurant_id);
+  const { name, paused } = restaurants.find(deliveries, restaurant_id);
   if (paused)
     refuse(
       "precondition_failed",
@@ -117,10 +118,10 @@ export function describeBasket(deliveries: Deliveries) {
   const restaurant = deliveries.restaurants[deliveries.basket.restaurant_id!]!;
   const subtotal = computeSubtotal(deliveries, deliveries.basket.lines);
   const missing = sumAmounts([restaurant.minimum, -subtotal]);
-  return {
+  return omitUndefined({
     restaurant: restaurant.name,
     pieces: countPieces(deliveries.basket.lines),
     subtotal,
-    ...(missing > 0 ? { missing } : {}),
-  };
+    missing: missing > 0 ? missing : undefined,
+  });
 }

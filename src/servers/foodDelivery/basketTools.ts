@@ -1,5 +1,6 @@
 /** Tools that put dishes into the basket, take them out and show the basket. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { sumAmounts } from "../../environment/amounts.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -12,9 +13,8 @@ import {
   maxPieces,
   addLine,
 } from "./basket.ts";
-import { dishId } from "./parameters.ts";
 import {
-  findDish,
+  dishes,
   countDishes,
   countPieces,
   computePrice,
@@ -23,8 +23,11 @@ import {
   type Dish,
   type Line,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Deliveries);
+
+const quantity = z.int().min(1).max(20).optional();
 
 /**
  * Returns the choices as the dish spells them. Refuses unknown choices, several of one group, and a
@@ -74,12 +77,8 @@ export const basketTools = {
     summary:
       "Put a dish into the basket, with its choices. All dishes in the basket come from one restaurant.",
     input: {
-      dish_id: dishId,
-      quantity: z
-        .int()
-        .min(1)
-        .max(20)
-        .optional()
+      dish_id: dishes.id,
+      quantity: quantity
         .describe("How many, 1 if not given")
         .meta({ examples: [1, 2, 3, 4, 5, 6, 8, 10] }),
       choices: z
@@ -89,35 +88,11 @@ export const basketTools = {
         .optional()
         .describe("Choices as food_delivery_get_menu_item lists them")
         .meta({
-          examples: [
-            ["large"],
-            ["small"],
-            ["mild"],
-            ["medium"],
-            ["hot"],
-            ["extra cheese"],
-            ["large", "extra cheese"],
-            ["oat milk"],
-          ],
+          examples: vocabulary.choices,
         }),
-      note: z
-        .string()
-        .min(1)
-        .max(120)
-        .optional()
-        .describe("A wish to the kitchen")
-        .meta({
-          examples: [
-            "no onions",
-            "sauce on the side",
-            "well done",
-            "no coriander",
-            "extra napkins",
-            "cut in half",
-            "not too salty",
-            "no ice",
-          ],
-        }),
+      note: z.string().min(1).max(120).optional().describe("A wish to the kitchen").meta({
+        examples: vocabulary.notes,
+      }),
     },
     returns: {
       dish: label("dish"),
@@ -125,8 +100,8 @@ export const basketTools = {
       price: cents().describe("Of one, with its choices"),
       ...basketFields,
     },
-    run(deliveries, { dish_id, quantity = 1, choices = [], note }) {
-      const dish = findDish(deliveries, dish_id);
+    run(deliveries, { dish_id, quantity: added = 1, choices = [], note }) {
+      const dish = dishes.find(deliveries, dish_id);
       if (dish.status === "sold out")
         refuse(
           "precondition_failed",
@@ -134,21 +109,21 @@ export const basketTools = {
           "food_delivery_get_menu shows what else there is",
         );
       requireSameRestaurant(deliveries, dish.restaurant_id);
-      const line: Line = {
+      const line: Line = omitUndefined({
         dish_id,
-        quantity,
+        quantity: added,
         choices: validateChoices(dish, dish_id, choices),
-        ...(note === undefined ? {} : { note }),
-      };
+        note,
+      });
       const pieces = countPieces(deliveries.basket.lines);
       const dishPieces = countDishes(deliveries.basket.lines, dish_id);
-      if (pieces + quantity > maxPieces)
+      if (pieces + added > maxPieces)
         refuse(
           "limit_exceeded",
           `an order has at most ${maxPieces} dishes, and ${pieces} are in the basket`,
           `add at most ${maxPieces - pieces}`,
         );
-      if (dishPieces + quantity > maxPerDish)
+      if (dishPieces + added > maxPerDish)
         refuse(
           "limit_exceeded",
           `an order has at most ${maxPerDish} of one dish, and ${dishPieces} ${dish.name} are in the basket`,
@@ -170,14 +145,10 @@ export const basketTools = {
       "Take a dish out of the basket, all of it or some; without a dish, empty the basket, which is then free for another restaurant.",
     requires: ["add_to_basket", "reorder"],
     input: {
-      dish_id: dishId
+      dish_id: dishes.id
         .optional()
         .describe("Dish id, as food_delivery_get_basket gives it; every dish if not given"),
-      quantity: z
-        .int()
-        .min(1)
-        .max(20)
-        .optional()
+      quantity: quantity
         .describe("How many of the dish, all of them if not given")
         .meta({ examples: [1, 2, 3, 4, 5] }),
     },
@@ -186,10 +157,10 @@ export const basketTools = {
       pieces: z.int().describe("Left in the basket"),
       subtotal: cents(),
     },
-    run(deliveries, { dish_id, quantity }) {
+    run(deliveries, { dish_id, quantity: requested }) {
       const { basket } = deliveries;
       if (basket.lines.length === 0) refuse("precondition_failed", "the basket is empty already");
-      if (dish_id === undefined && quantity !== undefined)
+      if (dish_id === undefined && requested !== undefined)
         refuse(
           "invalid_params",
           "quantity is of a dish, and no dish_id is given",
@@ -207,13 +178,13 @@ export const basketTools = {
           `${name} (${dish_id}) is not in the basket`,
           "food_delivery_get_basket lists what is",
         );
-      if (quantity !== undefined && quantity > n)
+      if (requested !== undefined && requested > n)
         refuse(
           "precondition_failed",
-          `there are ${n} ${name} (${dish_id}) in the basket, not ${quantity}`,
+          `there are ${n} ${name} (${dish_id}) in the basket, not ${requested}`,
           `remove at most ${n}`,
         );
-      let remaining = quantity ?? n;
+      let remaining = requested ?? n;
       for (const it of dishLines.toReversed()) {
         const count = Math.min(remaining, it.quantity);
         remaining -= count;
@@ -225,7 +196,7 @@ export const basketTools = {
         delete basket.promo;
       }
       return {
-        removed: quantity ?? n,
+        removed: requested ?? n,
         pieces: countPieces(basket.lines),
         subtotal: computeSubtotal(deliveries, basket.lines),
       };
@@ -263,36 +234,28 @@ export const basketTools = {
       promos: z.array(z.object({ title: label("promo"), code: spokenId("promo"), until: day() })),
     },
     run(deliveries, { only_valid }, { now }) {
-      const { basket, dishes } = deliveries;
+      const { basket } = deliveries;
       const promos = Object.entries(deliveries.promos).filter(
         ([, it]) => !only_valid || it.until >= now.slice(0, 10),
       );
-      const bill =
-        basket.restaurant_id === undefined
-          ? { subtotal: 0, delivery_fee: 0, discount: 0, total: 0 }
-          : computeBill(deliveries, now);
-      const missing =
-        "restaurant" in bill ? sumAmounts([bill.restaurant.minimum, -bill.subtotal]) : 0;
-      return {
-        lines: basket.lines.map(it => ({
-          dish: dishes[it.dish_id]!.name,
-          dish_id: it.dish_id,
-          quantity: it.quantity,
-          price: computePrice(dishes[it.dish_id]!, it.choices),
-          choices: it.choices,
-          ...(it.note === undefined ? {} : { note: it.note }),
-        })),
-        ...("restaurant" in bill
-          ? { restaurant: bill.restaurant.name, restaurant_id: basket.restaurant_id! }
-          : {}),
-        subtotal: bill.subtotal,
-        delivery_fee: bill.delivery_fee,
-        discount: bill.discount,
-        total: bill.total,
-        ...(missing > 0 ? { missing } : {}),
-        ...(basket.promo === undefined ? {} : { promo: basket.promo }),
+      const bill = basket.restaurant_id === undefined ? undefined : computeBill(deliveries, now);
+      const missing = bill ? sumAmounts([bill.restaurant.minimum, -bill.subtotal]) : 0;
+      return omitUndefined({
+        lines: basket.lines.map(({ dish_id, quantity: count, choices, note }) => {
+          const dish = deliveries.dishes[dish_id]!;
+          const price = computePrice(dish, choices);
+          return omitUndefined({ dish: dish.name, dish_id, quantity: count, price, choices, note });
+        }),
+        restaurant: bill?.restaurant.name,
+        restaurant_id: basket.restaurant_id,
+        subtotal: bill?.subtotal ?? 0,
+        delivery_fee: bill?.delivery_fee ?? 0,
+        discount: bill?.discount ?? 0,
+        total: bill?.total ?? 0,
+        missing: missing > 0 ? missing : undefined,
+        promo: basket.promo,
         promos: promos.map(([code, it]) => ({ title: it.title, code, until: it.until })),
-      };
+      });
     },
   }),
 };

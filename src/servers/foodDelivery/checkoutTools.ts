@@ -1,10 +1,12 @@
 /** Tools that turn the basket into an order: promo codes, placing an order, and ordering again. */
 import { z } from "zod";
-import { cents, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import { cents, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
 import { sumAmounts } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   basketFields,
   describeBasket,
@@ -21,7 +23,8 @@ import {
   computeDiscount,
   computeEarliestArrival,
   checkKitchenHours,
-  findOrder,
+  orderRow,
+  orders,
   countDishes,
   countPieces,
   computePrice,
@@ -31,6 +34,7 @@ import {
   computeTotal,
   type Order,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Deliveries);
 
@@ -101,13 +105,7 @@ export const checkoutTools = {
       const instead_of = basket.promo;
       basket.promo = code;
       const { discount, total } = computeBill(deliveries, now);
-      return {
-        title: promo.title,
-        code,
-        discount,
-        total,
-        ...(instead_of === undefined ? {} : { instead_of }),
-      };
+      return omitUndefined({ title: promo.title, code, discount, total, instead_of });
     },
   }),
   place_order: tool({
@@ -121,27 +119,11 @@ export const checkoutTools = {
         .optional()
         .describe("When it should arrive, as soon as possible if not given")
         .meta({
-          examples: [
-            "2026-03-09T12:45",
-            "2026-03-09T13:00",
-            "2026-03-09T13:30",
-            "2026-03-09T18:30",
-            "2026-03-09T19:00",
-            "2026-03-09T20:00",
-            "2026-03-10T12:30",
-            "2026-03-10T13:15",
-            "2026-03-10T19:30",
-            "2026-03-11T13:00",
-            "2026-03-11T19:15",
-            "2026-03-12T12:45",
-            "2026-03-12T20:00",
-            "2026-03-13T19:30",
-          ],
+          examples: vocabulary.arrivals,
         }),
     },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
+      ...getSchemas(orderRow),
       restaurant: z.string(),
       total: cents(),
       arrives: minute(),
@@ -186,12 +168,12 @@ export const checkoutTools = {
         );
       if (at !== undefined && at > addMinutes(now, 7 * 1440))
         refuse("limit_exceeded", `${at} is more than 7 days ahead`, "choose an earlier time");
-      const order: Order = {
+      const order: Order = omitUndefined({
         number:
           1 + Math.max(0, ...Object.values(getOriginal(deliveries).orders).map(it => it.number)),
         restaurant_id: basket.restaurant_id,
         placed: now,
-        ...(at === undefined ? {} : { wanted: at }),
+        wanted: at,
         cooking,
         ride,
         destination,
@@ -202,9 +184,9 @@ export const checkoutTools = {
         })),
         delivery_fee,
         discount,
-        ...(discount > 0 ? { promo: basket.promo! } : {}),
+        promo: discount > 0 ? basket.promo : undefined,
         tip: 0,
-      };
+      });
       const order_id = newId("ord");
       deliveries.orders[order_id] = order;
       deliveries.basket = { lines: [] };
@@ -224,22 +206,21 @@ export const checkoutTools = {
     summary:
       "Put the dishes of an earlier order into the basket again, the last one delivered if none is named, as far as they can be had; tells which cost something else now.",
     input: {
-      order_id: id("order")
+      order_id: orders.id
         .optional()
         .describe(
           "Order id, as food_delivery_list_orders gives it; the last order delivered if not given",
         ),
     },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
+      ...getSchemas(orderRow),
       ...basketFields,
       changed: z.array(z.object({ dish: z.string(), was: cents(), now: cents() })),
       left_out: z.array(z.object({ dish: z.string(), why: z.string() })),
     },
     run(deliveries, { order_id: requestedId }, { now }) {
       const order_id = requestedId ?? findLastDelivered(deliveries, now);
-      const order = findOrder(deliveries, order_id);
+      const order = orders.find(deliveries, order_id);
       const { lines, restaurant_id, number } = order;
       const stage = getStage(order, now);
       if (stage === "placed" || stage === "preparing")

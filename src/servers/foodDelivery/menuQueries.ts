@@ -1,12 +1,37 @@
 /** Tools that show menus and dishes. */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { cents, id, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { dishId, dishRow, limit, mostPrice, restaurantId } from "./parameters.ts";
-import { diets, findDish, checkKitchenHours, findRestaurant, Deliveries } from "./state.ts";
+import { getSchemas } from "../kit/table.ts";
+import { checkKitchenHours, Deliveries, diets, dishes, restaurants } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Deliveries);
+
+const dishRow = dishes.fields({
+  dish: [label("dish"), it => it.name],
+  dish_id: dishes.idField,
+  price: cents(),
+});
+
+const mostPrice = z
+  .number()
+  .min(1)
+  .max(200)
+  .optional()
+  .meta({ examples: [5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 20] })
+  .describe("Only dishes up to this price");
+
+function requireNotPaused(deliveries: Deliveries, restaurantId: string): void {
+  const { name, paused } = restaurants.find(deliveries, restaurantId);
+  if (paused)
+    refuse(
+      "precondition_failed",
+      `${name} takes no orders today`,
+      "leave out restaurant_id to look everywhere",
+    );
+}
 
 export const menuQueries = {
   get_menu: tool({
@@ -14,7 +39,7 @@ export const menuQueries = {
     summary:
       "Get a restaurant's menu: its dishes with their prices, in the order of the card, all of them or only those of a name, a section or a price.",
     input: {
-      restaurant_id: restaurantId,
+      restaurant_id: restaurants.id,
       dish: label("dish").optional().describe("Only dishes whose name contains this"),
       section: z
         .string()
@@ -23,25 +48,16 @@ export const menuQueries = {
         .optional()
         .describe("Only sections that contain this")
         .meta({
-          examples: [
-            "starters",
-            "mains",
-            "sides",
-            "desserts",
-            "drinks",
-            "breakfast",
-            "sweet",
-            "small plates",
-          ],
+          examples: vocabulary.sections,
         }),
-      most_price: mostPrice.describe("Only dishes up to this price"),
+      most_price: mostPrice,
     },
     returns: {
       restaurant: z.string(),
-      dishes: z.array(z.object({ ...dishRow, sold_out: z.boolean().optional() })),
+      dishes: z.array(z.object({ ...getSchemas(dishRow), sold_out: z.boolean().optional() })),
     },
     run(deliveries, { restaurant_id, dish, section, most_price }) {
-      const { name } = findRestaurant(deliveries, restaurant_id);
+      const { name } = restaurants.find(deliveries, restaurant_id);
       const matches = Object.entries(deliveries.dishes).filter(
         ([, it]) =>
           it.restaurant_id === restaurant_id &&
@@ -61,53 +77,39 @@ export const menuQueries = {
       };
     },
   }),
-  get_menu_item: tool({
-    effect: "read",
+  get_menu_item: dishes.get({
     summary:
       "Get one dish in full: what is in it, its diets, and the choices it comes with and what they cost.",
-    input: { dish_id: dishId },
-    returns: {
+    row: {
       ...dishRow,
-      restaurant: label("restaurant"),
+      restaurant: [
+        label("restaurant"),
+        (it, { world }) => world.restaurants[it.restaurant_id]!.name,
+      ],
       restaurant_id: id("restaurant"),
       section: z.string(),
       text: z.string(),
-      diets: z.string(),
-      sold_out: z.boolean(),
-      choices: z
-        .array(
-          z.object({
-            choice: z.string(),
-            group: z.string().describe("At most one of each group"),
-            required: z.boolean(),
-            extra: cents(),
-          }),
-        )
-        .optional(),
-    },
-    run(deliveries, { dish_id }) {
-      const it = findDish(deliveries, dish_id);
-      const choices = (it.options ?? []).flatMap(
-        ({ name, required = false, choices: groupChoices }) =>
-          Object.entries(groupChoices).map(([choice, extra]) => ({
-            choice,
-            group: name,
-            required,
-            extra,
-          })),
-      );
-      return {
-        dish: it.name,
-        dish_id,
-        price: it.price,
-        restaurant: deliveries.restaurants[it.restaurant_id]!.name,
-        restaurant_id: it.restaurant_id,
-        section: it.section,
-        text: it.text,
-        diets: it.diets.map(diet => diet.replace("_", "-")).join(", ") || "none in particular",
-        sold_out: it.status === "sold out",
-        ...(choices.length ? { choices } : {}),
-      };
+      diets: [
+        z.string(),
+        it => it.diets.map(diet => diet.replace("_", "-")).join(", ") || "none in particular",
+      ],
+      sold_out: [z.boolean(), it => it.status === "sold out"],
+      choices: [
+        z
+          .array(
+            z.object({
+              choice: z.string(),
+              group: z.string().describe("At most one of each group"),
+              required: z.boolean(),
+              extra: cents(),
+            }),
+          )
+          .optional(),
+        it =>
+          it.options?.flatMap(({ name: group, required = false, choices }) =>
+            Object.entries(choices).map(([choice, extra]) => ({ choice, group, required, extra })),
+          ),
+      ],
     },
   }),
   filter_by_dietary: tool({
@@ -116,22 +118,17 @@ export const menuQueries = {
       "Find dishes that suit a diet and can be had today, the cheapest first, everywhere or in one restaurant.",
     input: {
       diet: z.enum(diets).describe("Diet that the dishes must suit"),
-      restaurant_id: restaurantId.optional().describe("Only dishes of this restaurant"),
+      restaurant_id: restaurants.id.optional().describe("Only dishes of this restaurant"),
       open_now: z
         .boolean()
         .optional()
         .describe("True for only restaurants that cook now and take orders"),
-      most_price: mostPrice.describe("Only dishes up to this price"),
-      limit: limit.describe("At most this many, 8 if not given"),
+      most_price: mostPrice,
+      limit: rowLimit(8),
     },
-    returns: { dishes: z.array(z.object({ ...dishRow, restaurant: z.string() })) },
-    run(deliveries, { diet, restaurant_id, open_now, most_price, limit: maxRows = 8 }, { now }) {
-      if (restaurant_id !== undefined && findRestaurant(deliveries, restaurant_id).paused)
-        refuse(
-          "precondition_failed",
-          `${deliveries.restaurants[restaurant_id]!.name} takes no orders today`,
-          "leave out restaurant_id to look everywhere",
-        );
+    returns: { dishes: z.array(z.object({ ...getSchemas(dishRow), restaurant: z.string() })) },
+    run(deliveries, { diet, restaurant_id, open_now, most_price, limit = 8 }, { now }) {
+      if (restaurant_id !== undefined) requireNotPaused(deliveries, restaurant_id);
       const matches = Object.entries(deliveries.dishes).filter(([, it]) => {
         const restaurant = deliveries.restaurants[it.restaurant_id]!;
         return (
@@ -143,16 +140,11 @@ export const menuQueries = {
           (most_price === undefined || it.price <= most_price)
         );
       });
-      const rows = matches
-        .sort(([a, x], [b, y]) => x.price - y.price || (a < b ? -1 : 1))
-        .slice(0, maxRows);
+      matches.sort(([a, x], [b, y]) => x.price - y.price || (a < b ? -1 : 1));
       return {
-        dishes: rows.map(([dish_id, it]) => ({
-          dish: it.name,
-          dish_id,
-          price: it.price,
-          restaurant: deliveries.restaurants[it.restaurant_id]!.name,
-        })),
+        dishes: matches.slice(0, limit).map(([dish_id, { name, price, restaurant_id: at }]) => {
+          return { dish: name, dish_id, price, restaurant: deliveries.restaurants[at]!.name };
+        }),
       };
     },
   }),

@@ -1,17 +1,20 @@
 /** Tools that cancel, tip and rate orders. */
 import { z } from "zod";
-import { cents, id, label, money } from "../../environment/fieldSchemas.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import { cents, money } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
-import { orderId } from "./orderParameters.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   Deliveries,
-  findOrder,
+  orderRow,
+  orders,
   computeRating,
   getStage,
   computeStages,
   computeTotal,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(Deliveries);
 
@@ -39,16 +42,15 @@ export const orderCommands = {
     summary:
       "Cancel an order that the kitchen has not begun. A promo code used for it can be used again.",
     destructive: true,
-    input: { order_id: orderId },
+    input: { order_id: orders.id },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
+      ...getSchemas(orderRow),
       restaurant: z.string(),
       status: z.string(),
       refunded: cents(),
     },
     run(deliveries, { order_id }, { now }) {
-      const it = findOrder(deliveries, order_id);
+      const it = orders.find(deliveries, order_id);
       const { name, phone } = deliveries.restaurants[it.restaurant_id]!;
       const status = getStage(it, now);
       if (status === "cancelled")
@@ -79,14 +81,14 @@ export const orderCommands = {
     effect: "write",
     summary: `Give the courier a tip for an order that is on the way, or was delivered in the last ${daysToTip} days; once an order.`,
     input: {
-      order_id: orderId,
+      order_id: orders.id,
       amount: money()
         .describe("Tip in euros")
         .meta({ examples: [1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 8, 10] }),
     },
-    returns: { number: label("order"), order_id: id("order"), tip: cents(), total: cents() },
+    returns: { ...getSchemas(orderRow), tip: cents(), total: cents() },
     run(deliveries, { order_id, amount }, { now }) {
-      const it = findOrder(deliveries, order_id);
+      const it = orders.find(deliveries, order_id);
       const status = getStage(it, now);
       const orderName = `order ${it.number} (${order_id})`;
       if (status === "cancelled")
@@ -118,42 +120,26 @@ export const orderCommands = {
     effect: "write",
     summary: `Rate an order with one to five stars, within ${daysToRate} days of its delivery and once. Counts towards the restaurant's rating.`,
     input: {
-      order_id: orderId,
+      order_id: orders.id,
       stars: z
         .int()
         .min(1)
         .max(5)
         .describe("From 1, bad, to 5, excellent")
         .meta({ examples: [1, 2, 3, 4, 5] }),
-      comment: z
-        .string()
-        .min(1)
-        .max(300)
-        .optional()
-        .describe("What others should know")
-        .meta({
-          examples: [
-            "still warm and very good",
-            "too salty",
-            "came early",
-            "portions are small",
-            "best in town",
-            "a drink was missing",
-            "friendly courier",
-            "cold when it came",
-          ],
-        }),
+      comment: z.string().min(1).max(300).optional().describe("What others should know").meta({
+        examples: vocabulary.comments,
+      }),
     },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
+      ...getSchemas(orderRow),
       stars: z.int(),
       restaurant: z.string(),
       restaurant_rating: z.number(),
       ratings: z.int(),
     },
     run(deliveries, { order_id, stars, comment }, { now }) {
-      const it = findOrder(deliveries, order_id);
+      const it = orders.find(deliveries, order_id);
       const status = getStage(it, now);
       const orderName = `order ${it.number} (${order_id})`;
       const { delivered } = computeStages(it);
@@ -177,7 +163,7 @@ export const orderCommands = {
           "food_delivery_list_orders with unrated finds newer ones",
         );
       const restaurant = deliveries.restaurants[it.restaurant_id]!;
-      it.rating = { stars, ...(comment === undefined ? {} : { comment }), at: now };
+      it.rating = omitUndefined({ stars, comment, at: now });
       restaurant.stars += stars;
       restaurant.ratings++;
       return {

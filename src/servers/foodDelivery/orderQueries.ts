@@ -1,131 +1,98 @@
 /** Tools that list, show and track orders. */
 import { z } from "zod";
-import { cents, day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { minutesBetween } from "../../environment/time.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { contains, descending, getSchemas, meets, type RowContext } from "../kit/table.ts";
 import { findNewestOrder } from "./orderCommands.ts";
-import { orderId, stages } from "./orderParameters.ts";
 import {
   computeDishesTotal,
-  findOrder,
+  orderRow,
+  orders,
+  stages,
   getStage,
   computeStages,
   Deliveries,
   computeTotal,
+  type Order,
   type Stage,
 } from "./state.ts";
 
 const tool = createToolFactory(Deliveries);
 
+const status = (it: Order, { now }: RowContext<Deliveries>) => getStage(it, now);
+const restaurantName = (it: Order, { world }: RowContext<Deliveries>) =>
+  world.restaurants[it.restaurant_id]!.name;
+
 export const orderQueries = {
-  get_order: tool({
-    effect: "read",
+  get_order: orders.get({
     summary:
       "Get one order in full: its dishes and prices, fee, discount, tip, rating and where it went.",
-    input: { order_id: orderId },
-    returns: {
-      number: label("order"),
-      order_id: id("order"),
-      restaurant: label("restaurant"),
+    row: {
+      ...orderRow,
+      restaurant: [label("restaurant"), restaurantName],
       restaurant_id: id("restaurant"),
-      status: z.enum(stages),
+      status: [z.enum(stages), status],
       placed: minute(),
-      destination: z.string(),
-      lines: z.array(
-        z.object({
-          dish: label("dish"),
-          dish_id: id("dish"),
-          quantity: z.int(),
-          price: cents(),
-          choices: z.array(z.string()),
-        }),
-      ),
-      dishes: cents(),
+      destination: [z.string(), (it, { world }) => world.addresses[it.destination]],
+      lines: [
+        z.array(
+          z.object({
+            dish: label("dish"),
+            dish_id: id("dish"),
+            quantity: z.int(),
+            price: cents(),
+            choices: z.array(z.string()),
+          }),
+        ),
+        (it, { world }) =>
+          it.lines.map(({ dish_id, quantity, price, choices }) => {
+            return { dish: world.dishes[dish_id]!.name, dish_id, quantity, price, choices };
+          }),
+      ],
+      dishes: [cents(), computeDishesTotal],
       delivery_fee: cents(),
       discount: cents(),
       tip: cents(),
-      total: cents(),
-      stars: z.int().optional(),
-    },
-    run(deliveries, { order_id }, { now }) {
-      const it = findOrder(deliveries, order_id);
-      return {
-        number: String(it.number),
-        order_id,
-        restaurant: deliveries.restaurants[it.restaurant_id]!.name,
-        restaurant_id: it.restaurant_id,
-        status: getStage(it, now),
-        placed: it.placed,
-        destination: deliveries.addresses[it.destination],
-        lines: it.lines.map(line => ({
-          dish: deliveries.dishes[line.dish_id]!.name,
-          dish_id: line.dish_id,
-          quantity: line.quantity,
-          price: line.price,
-          choices: line.choices,
-        })),
-        dishes: computeDishesTotal(it),
-        delivery_fee: it.delivery_fee,
-        discount: it.discount,
-        tip: it.tip,
-        total: computeTotal(it),
-        ...(it.rating ? { stars: it.rating.stars } : {}),
-      };
+      total: [cents(), computeTotal],
+      stars: [z.int().optional(), it => it.rating?.stars],
     },
   }),
-  list_orders: tool({
-    effect: "read",
+  list_orders: orders.list({
     summary: "List the customer's orders, the newest first, by number, restaurant, status or day.",
-    input: {
-      number: label("order").optional().describe("Only the order of this number"),
-      restaurant: z
-        .string()
-        .min(1)
-        .max(80)
-        .optional()
-        .describe("Only orders from restaurants whose name contains this"),
-      status: z.enum(stages).optional().describe("Only orders of this status"),
-      from_date: day().optional().describe("First day"),
-      unrated: z.boolean().optional().describe("True for only delivered orders without a rating"),
-      limit: rowLimit(10),
-    },
-    returns: {
-      orders: z.array(
-        z.object({
-          number: label("order"),
-          order_id: id("order"),
-          restaurant: z.string(),
-          status: z.string(),
-          total: cents(),
-          date: day(),
-        }),
+    filters: {
+      number: meets(
+        label("order"),
+        "Only the order of this number",
+        (it, number) => String(it.number) === number.replace(/^#/, ""),
+      ),
+      restaurant: contains(
+        z.string().min(1).max(80),
+        "Only orders from restaurants whose name contains this",
+        (it, { restaurants }) => restaurants[it.restaurant_id]!.name,
+      ),
+      status: meets(
+        z.enum(stages),
+        "Only orders of this status",
+        (it, stage, { now }) => getStage(it, now) === stage,
+      ),
+      from_date: meets(day(), "First day", (it, date) => it.placed.slice(0, 10) >= date),
+      unrated: meets(
+        z.boolean(),
+        "True for only delivered orders without a rating",
+        (it, isUnrated, { now }) =>
+          !isUnrated || (it.rating === undefined && getStage(it, now) === "delivered"),
       ),
     },
-    run(
-      { orders, restaurants },
-      { number, restaurant, status, from_date, unrated, limit = 10 },
-      { now },
-    ) {
-      const matches = Object.entries(orders).filter(
-        ([, it]) =>
-          (number === undefined || String(it.number) === number.replace(/^#/, "")) &&
-          (!restaurant || containsText(restaurants[it.restaurant_id]!.name, restaurant)) &&
-          (!status || getStage(it, now) === status) &&
-          (!from_date || it.placed.slice(0, 10) >= from_date) &&
-          (!unrated || (it.rating === undefined && getStage(it, now) === "delivered")),
-      );
-      const rows = matches.sort(([, a], [, b]) => b.number - a.number).slice(0, limit);
-      return {
-        orders: rows.map(([order_id, it]) => ({
-          number: String(it.number),
-          order_id,
-          restaurant: restaurants[it.restaurant_id]!.name,
-          status: getStage(it, now),
-          total: computeTotal(it),
-          date: it.placed.slice(0, 10),
-        })),
-      };
+    order: descending(it => it.number),
+    limit: 10,
+    row: {
+      ...orderRow,
+      restaurant: [z.string(), restaurantName],
+      status: [z.string(), status],
+      total: [cents(), computeTotal],
+      date: [day(), it => it.placed.slice(0, 10)],
     },
   }),
   track_order: tool({
@@ -133,13 +100,12 @@ export const orderQueries = {
     summary:
       "See how far an order has come, the newest one if none is named: its stage, when it arrives or arrived, and whether it can still be cancelled.",
     input: {
-      order_id: orderId
+      order_id: orders.id
         .optional()
         .describe("Order id, as food_delivery_list_orders gives it; the newest order if not given"),
     },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
+      ...getSchemas(orderRow),
       restaurant: z.string(),
       status: z.enum(stages),
       arrives: minute().optional(),
@@ -151,9 +117,9 @@ export const orderQueries = {
     },
     run(deliveries, { order_id: requestedId }, { now }) {
       const order_id = requestedId ?? findNewestOrder(deliveries);
-      const it = findOrder(deliveries, order_id);
+      const it = orders.find(deliveries, order_id);
       const { preparing, onTheWay, delivered } = computeStages(it);
-      const status = getStage(it, now);
+      const stage = getStage(it, now);
       const allStages: [Stage, string][] = [
         ["placed", it.placed],
         ["preparing", preparing],
@@ -168,16 +134,17 @@ export const orderQueries = {
               ["cancelled", it.cancelled],
             ];
       const minutesLeft = minutesBetween(now, delivered);
-      return {
+      const isComing = stage !== "cancelled";
+      return omitUndefined({
         number: String(it.number),
         order_id,
         restaurant: deliveries.restaurants[it.restaurant_id]!.name,
-        status,
-        ...(status === "cancelled" ? {} : { arrives: delivered }),
-        ...(minutesLeft > 0 && status !== "cancelled" ? { minutes_left: minutesLeft } : {}),
-        can_cancel: status === "placed",
-        stages: reachedStages.map(([stage, at]) => ({ stage, at })),
-      };
+        status: stage,
+        arrives: isComing ? delivered : undefined,
+        minutes_left: isComing && minutesLeft > 0 ? minutesLeft : undefined,
+        can_cancel: stage === "placed",
+        stages: reachedStages.map(([name, at]) => ({ stage: name, at })),
+      });
     },
   }),
 };

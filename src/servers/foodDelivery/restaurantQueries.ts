@@ -1,22 +1,26 @@
 /** Tools that search and show restaurants. */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/fieldSchemas.ts";
-import { createToolFactory } from "../../environment/server.ts";
+import { cents, label } from "../../environment/fieldSchemas.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { limit, restaurantId } from "./parameters.ts";
+import { contains, descending, meets, type RowContext } from "../kit/table.ts";
 import {
   computeEarliestArrival,
   checkKitchenHours,
   computeRating,
-  findRestaurant,
-  Deliveries,
+  restaurants,
+  type Deliveries,
   type Restaurant,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
-const tool = createToolFactory(Deliveries);
+const restaurantRow = restaurants.fields({
+  name: label("restaurant"),
+  restaurant_id: restaurants.idField,
+  cuisine: z.string(),
+});
 
 /** Whether a restaurant is open, in a word or two. */
-function describeOpening(restaurant: Restaurant, now: string): string {
+function describeOpening(restaurant: Restaurant, { now }: RowContext<Deliveries>): string {
   if (restaurant.paused) return "paused";
   if (checkKitchenHours(restaurant, now).isOpen) return `until ${restaurant.closes}`;
   const next = computeEarliestArrival(restaurant, now).slice(0, 10);
@@ -24,139 +28,66 @@ function describeOpening(restaurant: Restaurant, now: string): string {
 }
 
 export const restaurantQueries = {
-  search_restaurants: tool({
-    effect: "read",
+  search_restaurants: restaurants.list({
     summary:
       "Find restaurants that deliver, the best rated first, by name, cuisine, a dish, or whether they cook now.",
-    input: {
-      name: label("restaurant").optional().describe("Only restaurants whose name contains this"),
-      cuisine: z
-        .string()
-        .min(1)
-        .max(40)
-        .optional()
-        .describe("Only cuisines that contain this")
-        .meta({
-          examples: [
-            "italian",
-            "japanese",
-            "indian",
-            "mexican",
-            "thai",
-            "vegan",
-            "lebanese",
-            "burgers",
-            "bakery",
-            "coffee",
-            "pizza",
-          ],
-        }),
-      dish: z
-        .string()
-        .min(2)
-        .max(60)
-        .optional()
-        .describe("Only restaurants with a dish whose name contains this")
-        .meta({
-          examples: [
-            "soup",
-            "salad",
-            "curry",
-            "pizza",
-            "noodles",
-            "rice",
-            "cake",
-            "burger",
-            "taco",
-            "croissant",
-            "tofu",
-            "lasagne",
-          ],
-        }),
-      open_now: z
-        .boolean()
-        .optional()
-        .describe("True for only restaurants that cook now and take orders"),
-      limit: limit.describe("At most this many, 12 if not given"),
-    },
-    returns: {
-      restaurants: z.array(
-        z.object({
-          name: label("restaurant"),
-          restaurant_id: id("restaurant"),
-          cuisine: z.string(),
-          rating: z.number(),
-          open: z.string(),
-        }),
+    filters: {
+      name: contains(
+        label("restaurant"),
+        "Only restaurants whose name contains this",
+        it => it.name,
+      ),
+      cuisine: contains(
+        z.string().min(1).max(40).optional().meta({ examples: vocabulary.cuisines }),
+        "Only cuisines that contain this",
+        it => it.cuisine,
+      ),
+      dish: meets(
+        z.string().min(2).max(60).optional().meta({ examples: vocabulary.dishes }),
+        "Only restaurants with a dish whose name contains this",
+        (_, withDish: ReadonlySet<string>, { id }) => withDish.has(id),
+        ({ dishes }: Deliveries, dish: string) =>
+          new Set(
+            Object.values(dishes)
+              .filter(it => it.status !== "gone" && containsText(it.name, dish))
+              .map(it => it.restaurant_id),
+          ),
+      ),
+      open_now: meets(
+        z.boolean(),
+        "True for only restaurants that cook now and take orders",
+        (it, isOpen, { now }) => !isOpen || (!it.paused && checkKitchenHours(it, now).isOpen),
       ),
     },
-    run({ restaurants, dishes }, { name, cuisine, dish, open_now, limit: maxRows = 12 }, { now }) {
-      const with_dish =
-        dish === undefined
-          ? undefined
-          : new Set(
-              Object.values(dishes)
-                .filter(it => it.status !== "gone" && containsText(it.name, dish))
-                .map(it => it.restaurant_id),
-            );
-      const matches = Object.entries(restaurants).filter(
-        ([key, it]) =>
-          (!name || containsText(it.name, name)) &&
-          (!cuisine || containsText(it.cuisine, cuisine)) &&
-          (!with_dish || with_dish.has(key)) &&
-          (!open_now || (!it.paused && checkKitchenHours(it, now).isOpen)),
-      );
-      const rows = matches
-        .sort(([a, x], [b, y]) => computeRating(y) - computeRating(x) || (a < b ? -1 : 1))
-        .slice(0, maxRows);
-      return {
-        restaurants: rows.map(([restaurant_id, it]) => ({
-          name: it.name,
-          restaurant_id,
-          cuisine: it.cuisine,
-          rating: computeRating(it),
-          open: describeOpening(it, now),
-        })),
-      };
+    order: descending(computeRating),
+    limit: 12,
+    row: {
+      ...restaurantRow,
+      rating: [z.number(), computeRating],
+      open: [z.string(), describeOpening],
     },
   }),
-  get_restaurant: tool({
-    effect: "read",
+  get_restaurant: restaurants.get({
     summary:
       "Get one restaurant: address, hours, least order, delivery fee, how long it takes, and when it could be at the door.",
-    input: { restaurant_id: restaurantId },
-    returns: {
-      name: label("restaurant"),
-      restaurant_id: id("restaurant"),
-      cuisine: z.string(),
+    row: {
+      ...restaurantRow,
       address: z.string(),
       phone: z.string(),
-      hours: z.string(),
-      open: z.string(),
+      hours: [
+        z.string(),
+        it => `${it.opens} to ${it.closes}${it.closed_on ? `, not on ${it.closed_on}s` : ""}`,
+      ],
+      open: [z.string(), describeOpening],
       minimum: cents(),
       delivery_fee: cents(),
-      takes_minutes: z.int(),
-      earliest: z.string().describe("When an order placed now could arrive"),
-      rating: z.number(),
+      takes_minutes: [z.int(), it => it.cooking + it.ride],
+      earliest: [
+        z.string().describe("When an order placed now could arrive"),
+        (it, { now }) => computeEarliestArrival(it, now),
+      ],
+      rating: [z.number(), computeRating],
       ratings: z.int(),
-    },
-    run(deliveries, { restaurant_id }, { now }) {
-      const it = findRestaurant(deliveries, restaurant_id);
-      return {
-        name: it.name,
-        restaurant_id,
-        cuisine: it.cuisine,
-        address: it.address,
-        phone: it.phone,
-        hours: `${it.opens} to ${it.closes}${it.closed_on ? `, not on ${it.closed_on}s` : ""}`,
-        open: describeOpening(it, now),
-        minimum: it.minimum,
-        delivery_fee: it.delivery_fee,
-        takes_minutes: it.cooking + it.ride,
-        earliest: computeEarliestArrival(it, now),
-        rating: computeRating(it),
-        ratings: it.ratings,
-      };
     },
   }),
 };

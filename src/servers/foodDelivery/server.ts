@@ -10,17 +10,7 @@ import { menuQueries } from "./menuQueries.ts";
 import { orderCommands } from "./orderCommands.ts";
 import { orderQueries } from "./orderQueries.ts";
 import { restaurantQueries } from "./restaurantQueries.ts";
-
 import { Deliveries, references } from "./state.ts";
-
-export {
-  computeDishesTotal as dishesTotal,
-  checkKitchenHours as kitchenHoursAt,
-  computePrice as priceOf,
-  getStage as stageOf,
-  computeStages as stagesOf,
-  type Deliveries,
-} from "./state.ts";
 
 const { apply_promo, place_order, reorder } = checkoutTools;
 

@@ -3,11 +3,12 @@
  * The stage of an order follows from its times.
  */
 import { z } from "zod";
-import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
+import { cents, day, label, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { addMinutes, getWeekdayName, weekdays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const diets = [
   "vegan",
@@ -143,22 +144,28 @@ export const Deliveries = z
   });
 export type Deliveries = z.infer<typeof Deliveries>;
 
-export const findRestaurant = ({ restaurants }: Deliveries, key: string): Restaurant =>
-  findEntity(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
-export const findOrder = ({ orders }: Deliveries, key: string): Order =>
-  findEntity(orders, key, "order", "food_delivery_list_orders gives the ids");
-
-/** The dish, or a refusal if it is no longer on the menu. */
-export function findDish({ dishes }: Deliveries, key: string): Dish {
-  const dish = findEntity(dishes, key, "dish", "food_delivery_get_menu gives the ids");
-  return dish.status === "gone"
-    ? refuse(
+const table = createTableFactory(Deliveries);
+export const restaurants = table("restaurants", {
+  entity: "restaurant",
+  idsFrom: "food_delivery_search_restaurants",
+});
+export const orders = table("orders", { entity: "order", idsFrom: "food_delivery_list_orders" });
+export const orderRow = orders.fields({
+  number: [label("order"), it => String(it.number)],
+  order_id: orders.idField,
+});
+export const dishes = table("dishes", {
+  entity: "dish",
+  idsFrom: "food_delivery_get_menu",
+  check(dish, dishId) {
+    if (dish.status === "gone")
+      refuse(
         "not_found",
-        `${dish.name} (${key}) is no longer on the menu`,
+        `${dish.name} (${dishId}) is no longer on the menu`,
         "food_delivery_get_menu shows what is",
-      )
-    : dish;
-}
+      );
+  },
+});
 
 /** Whether the kitchen is open at a minute, and the reason if it is not. */
 export function checkKitchenHours(
@@ -232,7 +239,8 @@ export function computeStages({
   };
 }
 
-export type Stage = "placed" | "preparing" | "on the way" | "delivered" | "cancelled";
+export const stages = ["placed", "preparing", "on the way", "delivered", "cancelled"] as const;
+export type Stage = (typeof stages)[number];
 
 export function getStage(order: Order, now: string): Stage {
   if (order.cancelled !== undefined) return "cancelled";

@@ -1,21 +1,22 @@
 /** Tools that place, list, retract and accept bids. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
-import { limit, listingId, prices } from "./parameters.ts";
+import { limit, prices } from "./parameters.ts";
 import { requireContactAllowed } from "./sellerTools.ts";
-import { ownListingId } from "./listingCommands.ts";
 import {
-  findBid,
+  bids,
+  listings,
+  ownBids,
   formatListing,
   findLeadingBids,
   computeMinBid,
-  findListing,
   MarketplaceState,
-  findOwnListing,
+  offers,
   listStandingBids,
   getBidStatus,
   getListingStatus,
@@ -37,7 +38,7 @@ export const bidTools = {
     summary:
       "Bid on somebody else's open listing. The bid has to beat the highest one by the listing's step; a bid of buy_now buys it at once.",
     input: {
-      listing_id: listingId,
+      listing_id: listings.id,
       amount: money().describe("Bid in euros").meta({ examples: prices }),
     },
     returns: {
@@ -51,7 +52,7 @@ export const bidTools = {
     },
     run(state, { listing_id, amount }, { now, newId }) {
       const { customer, terms } = state;
-      const listing = findListing(state, listing_id);
+      const listing = listings.find(state, listing_id);
       if (listing.seller_id === customer)
         refuse(
           "permission_denied",
@@ -107,33 +108,23 @@ export const bidTools = {
         at: now,
         retracted: false,
       };
-      if (!buysNow)
-        return {
-          bid_id,
-          title: listing.title,
-          listing_id,
-          amount: price,
-          status: "leading" as const,
-          ends: listing.ends,
-          retract_until: addMinutes(now, terms.retract_minutes),
-        };
-      listing.status = "sold";
-      listing.sold_by = bid_id;
-      return {
+      if (buysNow) Object.assign(listing, { status: "sold", sold_by: bid_id });
+      return omitUndefined({
         bid_id,
         title: listing.title,
         listing_id,
         amount: price,
-        status: "won" as const,
+        status: buysNow ? ("won" as const) : ("leading" as const),
         ends: listing.ends,
-      };
+        retract_until: buysNow ? undefined : addMinutes(now, terms.retract_minutes),
+      });
     },
   }),
   list_bids: tool({
     effect: "read",
     summary:
       "List the bids on one of the customer's own listings, highest first: who bid how much and when, and how each stands.",
-    input: { listing_id: ownListingId, limit },
+    input: { listing_id: offers.id, limit },
     returns: {
       title: label("offer"),
       listing_id: id("offer"),
@@ -149,7 +140,7 @@ export const bidTools = {
       ),
     },
     run(state, { listing_id, limit = 10 }) {
-      const listing = findOwnListing(state, listing_id);
+      const listing = offers.find(state, listing_id);
       const [top] = listStandingBids(state.bids, listing_id);
       const all = Object.entries(state.bids)
         .filter(([, it]) => it.listing_id === listing_id)
@@ -174,9 +165,7 @@ export const bidTools = {
       "Take back one of the customer's own bids, shortly after it was made and before anybody has bid more. The bid before it leads again.",
     destructive: true,
     input: {
-      bid_id: id("own_bid").describe(
-        "Id of one of the customer's bids, as marketplace_place_bid and marketplace_get_listing give it",
-      ),
+      bid_id: ownBids.id,
     },
     returns: {
       bid_id: id("own_bid"),
@@ -187,12 +176,8 @@ export const bidTools = {
       next_bid: cents(),
     },
     run(state, { bid_id }, { now }) {
-      const bid = findBid(
-        state,
-        bid_id,
-        "marketplace_get_listing gives the ids of your own bids on a listing",
-      );
-      const listing = findListing(state, bid.listing_id);
+      const bid = ownBids.find(state, bid_id);
+      const listing = listings.find(state, bid.listing_id);
       const description = `the bid of ${bid.amount} on ${formatListing(listing, bid.listing_id)}`;
       if (bid.bidder_id !== state.customer)
         refuse(
@@ -222,14 +207,14 @@ export const bidTools = {
           "it binds to nothing while it is outbid",
         );
       bid.retracted = true;
-      return {
+      return omitUndefined({
         bid_id,
         title: listing.title,
         listing_id: bid.listing_id,
         retracted: bid.amount,
-        ...(second ? { highest_bid: second[1].amount } : {}),
+        highest_bid: second?.[1].amount,
         next_bid: computeMinBid(listing, second?.[1]),
-      };
+      });
     },
   }),
   accept_bid: tool({
@@ -238,9 +223,7 @@ export const bidTools = {
       "Sell one of the customer's own listings to the highest bidder, by accepting that bid, before or after its end.",
     destructive: true,
     input: {
-      bid_id: id("bid").describe(
-        "Id of a bid on one of the customer's own listings, as marketplace_list_bids gives it",
-      ),
+      bid_id: bids.id,
     },
     returns: {
       bid_id: id("bid"),
@@ -251,12 +234,8 @@ export const bidTools = {
       status: z.string(),
     },
     run(state, { bid_id }) {
-      const bid = findBid(
-        state,
-        bid_id,
-        "marketplace_list_bids gives the ids of the bids on your own listings",
-      );
-      const listing = findListing(state, bid.listing_id);
+      const bid = bids.find(state, bid_id);
+      const listing = listings.find(state, bid.listing_id);
       if (listing.seller_id !== state.customer)
         refuse(
           "permission_denied",

@@ -1,11 +1,12 @@
 /** Tools that create, change, withdraw and list the customer's own listings. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { roundToCents } from "../../environment/amounts.ts";
+import { sumAmounts } from "../../environment/amounts.ts";
 import { limit, prices } from "./parameters.ts";
 import {
   formatListing,
@@ -14,49 +15,21 @@ import {
   findLeadingBids,
   computeMinBid,
   MarketplaceState,
-  findOwnListing,
+  offers,
   listStandingBids,
   getListingStatus,
   requireOffered,
   type Listing,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const title = z.string().min(3).max(80);
-const exampleTitles = [
-  "Oak bookshelf",
-  "Film scanner",
-  "City bicycle",
-  "Acoustic guitar",
-  "Winter coat",
-  "Espresso machine",
-  "Board game bundle",
-  "Desk chair",
-  "Vinyl collection",
-  "Camera tripod",
-  "Floor lamp",
-  "Rowing machine",
-  "Sewing machine",
-  "Wall clock",
-];
 const description = z.string().min(2).max(500);
-const exampleDescriptions = [
-  "Used for two years, well kept.",
-  "A few scratches on one side.",
-  "Pick-up only.",
-  "From a home without smokers.",
-  "Works as on the first day.",
-  "Comes with the original box.",
-  "Selling because I am moving.",
-  "Recently repaired.",
-];
 const days = z
   .int()
   .min(1)
   .max(14)
   .meta({ examples: [3, 5, 7, 7, 10, 14] });
-export const ownListingId = id("offer").describe(
-  "Id of one of the customer's own listings, as marketplace_list_my_listings gives it",
-);
 const openListingFields = {
   title: label("offer"),
   listing_id: id("offer"),
@@ -116,7 +89,7 @@ export const listingCommands = {
     summary:
       "Offer something for sale, for some days: others bid from the first price on, and a bid of buy_now buys it at once.",
     input: {
-      title: title.describe("What it is, in a few words").meta({ examples: exampleTitles }),
+      title: title.describe("What it is, in a few words").meta({ examples: vocabulary.titles }),
       category: z.enum(categories).describe("Category"),
       condition: z.enum(conditions).describe("Condition"),
       start_price: money()
@@ -130,7 +103,7 @@ export const listingCommands = {
       description: description
         .optional()
         .describe("What a buyer should know")
-        .meta({ examples: exampleDescriptions }),
+        .meta({ examples: vocabulary.descriptions }),
     },
     returns: openListingFields,
     run(
@@ -142,7 +115,7 @@ export const listingCommands = {
       const openListings = listOpenListings(getOriginal(state), now);
       requireFreeTitle(openListings, title);
       requireOpenListingsBelowLimit(getOriginal(state), openListings);
-      const listing: Listing = {
+      const listing: Listing = omitUndefined({
         title,
         category,
         condition,
@@ -150,11 +123,11 @@ export const listingCommands = {
         seller_id: state.customer,
         start_price,
         step: computeStep(start_price),
-        ...(buy_now === undefined ? {} : { buy_now }),
+        buy_now,
         opened: now.slice(0, 10),
         ends: addMinutes(now, days * 1440),
         status: "open",
-      };
+      });
       const listing_id = newId("lst");
       state.listings[listing_id] = listing;
       return { title, listing_id, start_price, next_bid: start_price, ends: listing.ends };
@@ -166,12 +139,12 @@ export const listingCommands = {
       "Change one of the customer's own listings: its description at any time, its title and prices while nobody has bid; once somebody has, it can only be kept open for longer.",
     idempotent: true,
     input: {
-      listing_id: ownListingId,
-      title: title.optional().describe("New title").meta({ examples: exampleTitles }),
+      listing_id: offers.id,
+      title: title.optional().describe("New title").meta({ examples: vocabulary.titles }),
       description: description
         .optional()
         .describe("New description")
-        .meta({ examples: exampleDescriptions }),
+        .meta({ examples: vocabulary.descriptions }),
       start_price: money()
         .optional()
         .describe("New first price")
@@ -184,15 +157,16 @@ export const listingCommands = {
     },
     returns: openListingFields,
     run(state, { listing_id, title, description, start_price, buy_now, days }, { now }) {
-      const listing = findOwnListing(state, listing_id);
+      const listing = offers.find(state, listing_id);
       requireOffered(listing, listing_id);
-      const changes = {
-        ...(title === undefined ? {} : { title }),
-        ...(description === undefined ? {} : { description }),
-        ...(start_price === undefined ? {} : { start_price, step: computeStep(start_price) }),
-        ...(buy_now === undefined ? {} : { buy_now }),
-        ...(days === undefined ? {} : { ends: addMinutes(now, days * 1440) }),
-      };
+      const changes = omitUndefined({
+        title,
+        description,
+        start_price,
+        step: start_price === undefined ? undefined : computeStep(start_price),
+        buy_now,
+        ends: days === undefined ? undefined : addMinutes(now, days * 1440),
+      });
       if (Object.keys(changes).length === 0)
         refuse(
           "invalid_params",
@@ -215,7 +189,7 @@ export const listingCommands = {
           `the bidding for ${formatListing(listing, listing_id)} ended at ${listing.ends} with ${bids.length} bids`,
           "marketplace_accept_bid sells it to the highest bidder",
         );
-      if (bids.length > 0 && changes.ends !== undefined && changes.ends < listing.ends)
+      if (bids.length > 0 && days !== undefined && changes.ends < listing.ends)
         refuse(
           "precondition_failed",
           `${formatListing(listing, listing_id)} has ${bids.length} bids, so it cannot end before ${listing.ends}`,
@@ -247,7 +221,7 @@ export const listingCommands = {
     summary:
       "Withdraw one of the customer's own listings that nobody has bid on. It cannot be opened again.",
     destructive: true,
-    input: { listing_id: ownListingId },
+    input: { listing_id: offers.id },
     returns: {
       title: label("offer"),
       listing_id: id("offer"),
@@ -255,7 +229,7 @@ export const listingCommands = {
       open_listings: z.int().describe("How many are open now"),
     },
     run(state, { listing_id }, { now }) {
-      const listing = findOwnListing(state, listing_id);
+      const listing = offers.find(state, listing_id);
       requireOffered(listing, listing_id);
       const [top] = listStandingBids(getOriginal(state).bids, listing_id);
       if (top)
@@ -264,12 +238,7 @@ export const listingCommands = {
           `${formatListing(listing, listing_id)} has a bid of ${top[1].amount} by ${state.members[top[1].bidder_id]!.name}, so it cannot be withdrawn`,
           "marketplace_accept_bid sells it",
         );
-      const others = Object.entries(getOriginal(state).listings).filter(
-        ([key, it]) =>
-          key !== listing_id &&
-          it.seller_id === state.customer &&
-          getListingStatus(it, now) === "open",
-      );
+      const others = listOpenListings(getOriginal(state), now, listing_id);
       listing.status = "withdrawn";
       return {
         title: listing.title,
@@ -322,23 +291,20 @@ export const listingCommands = {
         x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? 1 : -1,
       );
       return {
-        listings: matches.slice(0, limit).map(([key, it]) => {
-          const top = leaders.get(key);
-          return {
+        listings: matches.slice(0, limit).map(([listing_id, it]) => {
+          const top = leaders.get(listing_id);
+          return omitUndefined({
             title: it.title,
-            listing_id: key,
+            listing_id,
             status: getListingStatus(it, now),
             bids: top?.count ?? 0,
-            ...(top ? { highest_bid: top.bid.amount } : {}),
+            highest_bid: top?.bid.amount,
             start_price: it.start_price,
             ends: it.ends,
-          };
+          });
         }),
-        earned: roundToCents(
-          ownListings.reduce(
-            (total, [, it]) => total + (it.sold_by === undefined ? 0 : bids[it.sold_by]!.amount),
-            0,
-          ),
+        earned: sumAmounts(
+          ownListings.map(([, { sold_by }]) => (sold_by === undefined ? 0 : bids[sold_by]!.amount)),
         ),
       };
     },

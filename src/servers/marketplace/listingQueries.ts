@@ -1,5 +1,6 @@
 /** Tools that search and show listings. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -10,7 +11,7 @@ import {
   conditions,
   findLeadingBids,
   computeMinBid,
-  findListing,
+  listings,
   listStandingBids,
   getBidStatus,
   getListingStatus,
@@ -58,7 +59,7 @@ export const listingQueries = {
         .describe("Who offers these listings, each once"),
     },
     run(state, { title, seller, category, max_price, involving, limit = 10 }, { now }) {
-      const { listings, members, bids, customer } = state;
+      const { members, bids, customer } = state;
       const leaders = findLeadingBids(bids);
       const listingsBidOn = new Set(
         involving === "bid_on"
@@ -69,7 +70,7 @@ export const listingQueries = {
       );
       const isBoughtByCustomer = (it: MarketplaceState["listings"][string]) =>
         it.sold_by !== undefined && bids[it.sold_by]!.bidder_id === customer;
-      const matches = Object.entries(listings).filter(
+      const matches = Object.entries(state.listings).filter(
         ([key, it]) =>
           it.seller_id !== customer &&
           (title || involving ? true : getListingStatus(it, now) === "open") &&
@@ -85,17 +86,17 @@ export const listingQueries = {
       );
       const selected = matches.slice(0, limit);
       return {
-        listings: selected.map(([key, it]) => {
-          const [status, top] = [getListingStatus(it, now), leaders.get(key)];
-          return {
+        listings: selected.map(([listing_id, it]) => {
+          const [status, top] = [getListingStatus(it, now), leaders.get(listing_id)];
+          return omitUndefined({
             title: it.title,
-            listing_id: key,
-            ...(status === "open" ? { next_bid: computeMinBid(it, top?.bid) } : {}),
+            listing_id,
+            next_bid: status === "open" ? computeMinBid(it, top?.bid) : undefined,
             bids: top?.count ?? 0,
             ends: it.ends,
             status,
             seller_name: members[it.seller_id]!.name,
-          };
+          });
         }),
         sellers: [...new Set(selected.map(([, it]) => it.seller_id))].map(key => ({
           seller: members[key]!.name,
@@ -110,7 +111,7 @@ export const listingQueries = {
     summary:
       "Get one listing in full: description, condition, how the bidding stands, what the next bid has to be, its seller, and messages with them.",
     input: {
-      listing_id: id("listing").describe(
+      listing_id: listings.id.describe(
         "Listing id, as marketplace_search_listings or marketplace_list_my_listings gives it",
       ),
     },
@@ -142,50 +143,43 @@ export const listingQueries = {
         .describe("The last ones, if there are any"),
     },
     run(state, { listing_id }, { now }) {
-      const it = findListing(state, listing_id);
+      const it = listings.find(state, listing_id);
       const bids = listStandingBids(state.bids, listing_id);
       const top = bids[0]?.[1];
-      const ownBids = Object.entries(state.bids)
+      const customerBids = Object.entries(state.bids)
         .filter(([, bid]) => bid.listing_id === listing_id && bid.bidder_id === state.customer)
-        .sort(([, a], [, b]) => b.amount - a.amount);
-      const status = getListingStatus(it, now);
+        .sort(([, a], [, b]) => b.amount - a.amount)
+        .map(([bid_id, bid]) => ({
+          bid_id,
+          amount: bid.amount,
+          at: bid.at,
+          standing: getBidStatus(bid_id, bid, it, bids[0]?.[0]),
+        }));
       const messages = Object.values(state.messages)
         .filter(row => row.listing_id === listing_id)
-        .sort((a, b) => (a.at < b.at ? -1 : 1));
-      return {
+        .sort((a, b) => (a.at < b.at ? -1 : 1))
+        .slice(-5)
+        .map(({ from, text, at }) => ({ from: state.members[from]!.name, text, at }));
+      const status = getListingStatus(it, now);
+      return omitUndefined({
         title: it.title,
         listing_id,
         category: it.category,
         condition: it.condition,
-        ...(it.description ? { description: it.description } : {}),
+        description: it.description || undefined,
         seller: state.members[it.seller_id]!.name,
         seller_id: it.seller_id,
         status,
         ends: it.ends,
         start_price: it.start_price,
         step: it.step,
-        ...(top ? { highest_bid: top.amount } : {}),
-        ...(status === "open" ? { next_bid: computeMinBid(it, top) } : {}),
-        ...(it.buy_now === undefined ? {} : { buy_now: it.buy_now }),
+        highest_bid: top?.amount,
+        next_bid: status === "open" ? computeMinBid(it, top) : undefined,
+        buy_now: it.buy_now,
         bids: bids.length,
-        ...(ownBids.length > 0
-          ? {
-              own_bids: ownBids.map(([bid_id, bid]) => ({
-                bid_id,
-                amount: bid.amount,
-                at: bid.at,
-                standing: getBidStatus(bid_id, bid, it, bids[0]?.[0]),
-              })),
-            }
-          : {}),
-        ...(messages.length > 0
-          ? {
-              messages: messages
-                .slice(-5)
-                .map(row => ({ from: state.members[row.from]!.name, text: row.text, at: row.at })),
-            }
-          : {}),
-      };
+        own_bids: customerBids.length > 0 ? customerBids : undefined,
+        messages: messages.length > 0 ? messages : undefined,
+      });
     },
   }),
 };

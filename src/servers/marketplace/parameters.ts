@@ -1,9 +1,5 @@
 /** Parameters that several tools of the marketplace take. */
-import { id, rowLimit } from "../../environment/fieldSchemas.ts";
-
-export const listingId = id("listing").describe(
-  "Listing id, as marketplace_search_listings gives it",
-);
+import { rowLimit } from "../../environment/fieldSchemas.ts";
 
 export const limit = rowLimit(10);
 

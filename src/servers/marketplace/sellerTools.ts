@@ -2,15 +2,18 @@
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { listingId } from "./parameters.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { descending } from "../kit/table.ts";
 import {
   MarketplaceState,
   formatListing,
-  findListing,
+  listings,
+  members,
+  ratings,
   computeRating,
   getListingStatus,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(MarketplaceState);
 
@@ -30,26 +33,10 @@ export const sellerTools = {
     summary:
       "Write to the seller of a listing about it. After a few messages the seller has to answer first.",
     input: {
-      listing_id: listingId,
-      text: z
-        .string()
-        .min(2)
-        .max(500)
-        .describe("The message")
-        .meta({
-          examples: [
-            "Is it still available?",
-            "Could I pick it up on Saturday?",
-            "Does it come with the original box?",
-            "What are its measurements?",
-            "Would you ship it?",
-            "Are there any scratches?",
-            "Does it work?",
-            "Could you send another picture?",
-            "Is the price negotiable?",
-            "How old is it?",
-          ],
-        }),
+      listing_id: listings.id,
+      text: z.string().min(2).max(500).describe("The message").meta({
+        examples: vocabulary.messages,
+      }),
     },
     returns: {
       message_id: id("message"),
@@ -59,7 +46,7 @@ export const sellerTools = {
     },
     run(state, { listing_id, text }, { now, newId }) {
       const { customer, terms } = state;
-      const listing = findListing(getOriginal(state), listing_id);
+      const listing = listings.find(getOriginal(state), listing_id);
       if (listing.seller_id === customer)
         refuse(
           "precondition_failed",
@@ -107,93 +94,55 @@ export const sellerTools = {
       };
     },
   }),
-  get_seller_profile: tool({
-    effect: "read",
+  get_seller_profile: members.get({
     summary:
       "Get a seller's profile: where they are, how others have rated them, what they offer now and what the customer has bought from them.",
-    input: {
-      seller_id: id("seller").describe(
-        "Seller id, as marketplace_search_listings gives it among the sellers",
-      ),
-    },
-    returns: {
-      seller: label("seller"),
-      seller_id: id("seller"),
+    row: {
+      seller: [label("seller"), it => it.name],
+      seller_id: members.idField,
       city: z.string(),
       joined: day(),
-      rating: z.number().optional().describe("Mean of all ratings, 1 to 5"),
-      offers: z
-        .array(z.object({ title: label("listing"), listing_id: id("listing"), ends: minute() }))
-        .optional()
-        .describe("What can be bid on now"),
-      ratings: z
-        .array(z.object({ by: z.string(), stars: z.int(), text: z.string(), date: day() }))
-        .optional()
-        .describe("The latest ones"),
-      bought: z
-        .array(
-          z.object({
-            title: label("purchase"),
-            listing_id: id("purchase"),
-            price: cents(),
-            rated: z.boolean(),
-          }),
-        )
-        .optional()
-        .describe("What the customer has bought"),
-    },
-    run({ members, listings, bids, ratings, customer }, { seller_id }, { now }) {
-      const { name, city, joined } = findEntity(
-        members,
-        seller_id,
-        "seller",
-        "marketplace_search_listings gives the sellers with their ids",
-      );
-      const ownListings = Object.entries(listings).filter(([, it]) => it.seller_id === seller_id);
-      const latestRatings = Object.values(ratings)
-        .filter(it => it.seller_id === seller_id)
-        .sort((a, b) => (a.date < b.date ? 1 : -1));
-      const rating = computeRating(ratings, seller_id);
-      const purchases = ownListings.filter(
-        ([, it]) => it.sold_by !== undefined && bids[it.sold_by]!.bidder_id === customer,
-      );
-      const offers = ownListings.filter(([, it]) => getListingStatus(it, now) === "open");
-      return {
-        seller: name,
-        seller_id,
-        city,
-        joined,
-        ...(rating === undefined ? {} : { rating }),
-        ...(offers.length > 0
-          ? {
-              offers: offers.map(([key, it]) => ({
-                title: it.title,
-                listing_id: key,
-                ends: it.ends,
-              })),
-            }
-          : {}),
-        ...(latestRatings.length > 0
-          ? {
-              ratings: latestRatings.slice(0, 3).map(it => ({
-                by: members[it.by]!.name,
-                stars: it.stars,
-                text: it.text,
-                date: it.date,
-              })),
-            }
-          : {}),
-        ...(purchases.length > 0
-          ? {
-              bought: purchases.map(([key, it]) => ({
-                title: it.title,
-                listing_id: key,
-                price: bids[it.sold_by!]!.amount,
-                rated: latestRatings.some(row => row.listing_id === key && row.by === customer),
-              })),
-            }
-          : {}),
-      };
+      rating: [
+        z.number().optional().describe("Mean of all ratings, 1 to 5"),
+        (_, { id: sellerId, world }) => computeRating(world.ratings, sellerId),
+      ],
+      offers: listings.related({
+        description: "What can be bid on now",
+        row: { title: label("listing"), listing_id: listings.idField, ends: minute() },
+        where: (it, { id: sellerId, now }) =>
+          it.seller_id === sellerId && getListingStatus(it, now) === "open",
+      }),
+      ratings: ratings.related({
+        description: "The latest ones",
+        row: {
+          by: [z.string(), (it, { world }) => world.members[it.by]!.name],
+          stars: z.int(),
+          text: z.string(),
+          date: day(),
+        },
+        where: (it, { id: sellerId }) => it.seller_id === sellerId,
+        order: descending(it => it.date),
+        limit: 3,
+      }),
+      bought: listings.related({
+        description: "What the customer has bought",
+        row: {
+          title: label("purchase"),
+          listing_id: [id("purchase"), (_, { id: listingId }) => listingId],
+          price: [cents(), (it, { world }) => world.bids[it.sold_by!]!.amount],
+          rated: [
+            z.boolean(),
+            (_, { id: listingId, world }) =>
+              Object.values(world.ratings).some(
+                it => it.listing_id === listingId && it.by === world.customer,
+              ),
+          ],
+        },
+        where: (it, { id: sellerId, world }) =>
+          it.seller_id === sellerId &&
+          it.sold_by !== undefined &&
+          world.bids[it.sold_by]!.bidder_id === world.customer,
+      }),
     },
   }),
   rate_seller: tool({
@@ -209,24 +158,9 @@ export const sellerTools = {
         .max(5)
         .describe("1 is worst, 5 is best")
         .meta({ examples: [1, 2, 3, 4, 4, 5, 5] }),
-      text: z
-        .string()
-        .min(2)
-        .max(300)
-        .optional()
-        .describe("What to say about it")
-        .meta({
-          examples: [
-            "Picked it up myself.",
-            "It came by post.",
-            "We agreed on a time and met.",
-            "Packed in newspaper.",
-            "Paid on the spot.",
-            "Took about a week.",
-            "Handed over at the station.",
-            "My second purchase here.",
-          ],
-        }),
+      text: z.string().min(2).max(300).optional().describe("What to say about it").meta({
+        examples: vocabulary.ratings,
+      }),
     },
     returns: {
       seller: label("seller"),
@@ -235,8 +169,8 @@ export const sellerTools = {
       ratings: z.int(),
     },
     run(state, { listing_id, stars, text = "" }, { now, newId }) {
-      const { customer, members } = state;
-      const listing = findListing(getOriginal(state), listing_id);
+      const { customer } = state;
+      const listing = listings.find(getOriginal(state), listing_id);
       if (listing.seller_id === customer)
         refuse(
           "permission_denied",
@@ -274,7 +208,7 @@ export const sellerTools = {
         it => it.seller_id === listing.seller_id,
       ).length;
       return {
-        seller: members[listing.seller_id]!.name,
+        seller: state.members[listing.seller_id]!.name,
         seller_id: listing.seller_id,
         rating: computeRating(state.ratings, listing.seller_id)!,
         ratings: ratingCount,

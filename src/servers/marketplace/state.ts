@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 
 export const categories = [
@@ -109,10 +110,52 @@ export const MarketplaceState = z.strictObject({
 });
 export type MarketplaceState = z.infer<typeof MarketplaceState>;
 
-export const findListing = (state: Pick<MarketplaceState, "listings">, listingId: string) =>
-  findEntity(state.listings, listingId, "listing", "marketplace_search_listings gives the ids");
-export const findBid = (state: Pick<MarketplaceState, "bids">, bidId: string, hint: string) =>
-  findEntity(state.bids, bidId, "bid", hint);
+const table = createTableFactory(MarketplaceState);
+export const members = table("members", {
+  entity: "seller",
+  idsFrom: "marketplace_search_listings",
+  description: "Seller id, as marketplace_search_listings gives it among the sellers",
+  hint: "marketplace_search_listings gives the sellers with their ids",
+});
+export const listings = table("listings", {
+  entity: "listing",
+  idsFrom: "marketplace_search_listings",
+});
+/** The listings of the customer. */
+export const offers = table("listings", {
+  entity: "offer",
+  noun: "listing",
+  idsFrom: "marketplace_list_my_listings",
+  description: "Id of one of the customer's own listings, as marketplace_list_my_listings gives it",
+  hint: "marketplace_list_my_listings gives the ids of your own",
+  check(listing, listingId, { customer, members: allMembers }) {
+    if (listing.seller_id !== customer)
+      refuse(
+        "permission_denied",
+        `${formatListing(listing, listingId)} belongs to ${allMembers[listing.seller_id]!.name}, and only its seller may do that`,
+        "marketplace_list_my_listings shows your own",
+      );
+  },
+});
+export const ownBids = table("bids", {
+  entity: "own_bid",
+  noun: "bid",
+  idsFrom: "marketplace_get_listing",
+  description:
+    "Id of one of the customer's bids, as marketplace_place_bid and marketplace_get_listing give it",
+  hint: "marketplace_get_listing gives the ids of your own bids on a listing",
+});
+export const bids = table("bids", {
+  entity: "bid",
+  idsFrom: "marketplace_list_bids",
+  description:
+    "Id of a bid on one of the customer's own listings, as marketplace_list_bids gives it",
+  hint: "marketplace_list_bids gives the ids of the bids on your own listings",
+});
+export const ratings = table("ratings", {
+  entity: "rating",
+  idsFrom: "marketplace_get_seller_profile",
+});
 
 export const getListingStatus = (
   { status, ends }: Listing,
@@ -197,26 +240,6 @@ export function computeRating(
 
 export const formatListing = (listing: Listing, listingId: string) =>
   `${listing.title} (${listingId})`;
-
-/** The customer's own listing; refuses the call if it belongs to somebody else. */
-export function findOwnListing(
-  state: Pick<MarketplaceState, "listings" | "members" | "customer">,
-  listingId: string,
-): Listing {
-  const listing = findEntity(
-    state.listings,
-    listingId,
-    "listing",
-    "marketplace_list_my_listings gives the ids of your own",
-  );
-  if (listing.seller_id !== state.customer)
-    refuse(
-      "permission_denied",
-      `${formatListing(listing, listingId)} belongs to ${state.members[listing.seller_id]!.name}, and only its seller may do that`,
-      "marketplace_list_my_listings shows your own",
-    );
-  return listing;
-}
 
 /** Refuses the call if the listing is sold or withdrawn. */
 export function requireOffered(listing: Listing, listingId: string): void {

@@ -86,8 +86,8 @@ export const invariants: readonly Invariant<PaymentsState>[] = [
     "An invoice is paid in cash up to the limit only, however often it is paid.",
     function* (state) {
       for (const id of Object.keys(state.invoices)) {
-        const cash = listInvoicePayments(state, id).filter(([, it]) => it.method === "cash");
-        const sum = sumAmounts(cash.map(([, it]) => it.amount));
+        const cash = listInvoicePayments(state, id).filter(it => it.method === "cash");
+        const sum = sumAmounts(cash.map(it => it.amount));
         if (sum > state.cash_limit) yield `${sum} of ${id} was paid in cash`;
       }
     },

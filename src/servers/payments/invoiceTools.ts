@@ -1,46 +1,31 @@
 /** Tools that create and read invoices. */
 import { z } from "zod";
-import { cents, day, id, label, money } from "../../environment/fieldSchemas.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import { cents, day, id, label, money, rowLimit } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
   computeLineAmount,
-  findInvoice,
+  customers,
+  invoices,
+  payments,
   computeOpenAmount,
   PaymentsState,
   logEvent,
   sumDrafts,
   sumOwed,
-  listInvoicePayments,
   getInvoiceStatus,
   computeTotal,
   type Invoice,
 } from "./state.ts";
-import { invoiceId, statusesByUrgency, status, limit } from "./parameters.ts";
-
-const pricedLine = { text: z.string(), quantity: z.int(), unit_price: cents(), amount: cents() };
+import { invoiceRow, status, statusesByUrgency } from "./parameters.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(PaymentsState);
-
-const exampleLines = [
-  [{ text: "Logo", quantity: 1, unit_price: 450 }],
-  [{ text: "Poster", quantity: 2, unit_price: 150 }],
-  [{ text: "Website texts", quantity: 6, unit_price: 80 }],
-  [
-    { text: "Photos", quantity: 1, unit_price: 250 },
-    { text: "Print", quantity: 1, unit_price: 95 },
-  ],
-  [{ text: "Style guide", quantity: 1, unit_price: 640 }],
-  [{ text: "Label design", quantity: 3, unit_price: 130 }],
-  [
-    { text: "Brochure", quantity: 1, unit_price: 380 },
-    { text: "Translation", quantity: 4, unit_price: 45 },
-  ],
-  [{ text: "Accessibility check", quantity: 1, unit_price: 520 }],
-];
 
 /**
  * Refuses an invoice with which the customer would owe more than their credit, and a draft with
@@ -77,9 +62,7 @@ export const invoiceTools = {
     summary:
       "Bill a customer: make an invoice of one or more lines and send it, at once or on a later day; until then it is a draft.",
     input: {
-      customer_id: id("customer").describe(
-        "Customer id, as payments_list_invoices gives it among the customers",
-      ),
+      customer_id: customers.id,
       lines: z
         .array(
           z.object({
@@ -91,25 +74,19 @@ export const invoiceTools = {
         .min(1)
         .max(12)
         .describe("What is billed")
-        .meta({ examples: exampleLines }),
+        .meta({ examples: vocabulary.lines }),
       send_on: day().optional().describe("Day on which it goes out, today if not given"),
       due: day().optional().describe("Last day to pay, 30 days after it goes out if not given"),
     },
     returns: {
-      number: label("invoice"),
-      invoice_id: id("invoice"),
+      ...getSchemas(invoiceRow),
       status,
       total: cents(),
       due: day(),
     },
     run(state, { customer_id, lines, send_on, due: wanted }, context) {
       const today = context.now.slice(0, 10);
-      const customer = findEntity(
-        state.customers,
-        customer_id,
-        "customer",
-        "payments_list_invoices gives the customers with their ids",
-      );
+      const customer = customers.find(state, customer_id);
       if (customer.status === "archived")
         refuse(
           "precondition_failed",
@@ -147,54 +124,44 @@ export const invoiceTools = {
       };
     },
   }),
-  get_invoice: tool({
-    effect: "read",
+  get_invoice: invoices.get({
     summary:
       "Get one invoice in full: its lines, its total, what is left to pay and the payments it got.",
-    input: { invoice_id: invoiceId },
-    returns: {
-      number: label("invoice"),
-      invoice_id: id("invoice"),
-      customer: label("customer"),
+    row: {
+      ...invoiceRow,
+      customer: [label("customer"), (it, { world }) => world.customers[it.customer_id]!.name],
       customer_id: id("customer"),
-      send_to: z.string(),
-      status,
+      send_to: [
+        z.string(),
+        (it, { world }) => {
+          const { contact, email } = world.customers[it.customer_id]!;
+          return `${contact} <${email}>`;
+        },
+      ],
+      status: [status, (it, { now }) => getInvoiceStatus(it, now)],
       issued: day(),
       due: day(),
-      lines: z.array(z.object(pricedLine)),
-      total: cents(),
-      left: cents().describe("Still to pay"),
-      payments: z.array(
-        z.object({
+      lines: [
+        z.array(
+          z.object({ text: z.string(), quantity: z.int(), unit_price: cents(), amount: cents() }),
+        ),
+        it => it.lines.map(line => ({ ...line, amount: computeLineAmount(line) })),
+      ],
+      total: [cents(), computeTotal],
+      left: [
+        cents().describe("Still to pay"),
+        (it, { id: invoiceId, world }) => computeOpenAmount(world, invoiceId, it),
+      ],
+      payments: payments.related({
+        row: {
           reference: label("payment"),
-          payment_id: id("payment"),
+          payment_id: payments.idField,
           amount: cents(),
-          date: day(),
-        }),
-      ),
-    },
-    run(state, { invoice_id }, { now }) {
-      const invoice = findInvoice(state, invoice_id);
-      const customer = state.customers[invoice.customer_id]!;
-      return {
-        number: String(invoice.number),
-        invoice_id,
-        customer: customer.name,
-        customer_id: invoice.customer_id,
-        send_to: `${customer.contact} <${customer.email}>`,
-        status: getInvoiceStatus(invoice, now),
-        issued: invoice.issued,
-        due: invoice.due,
-        lines: invoice.lines.map(it => ({ ...it, amount: computeLineAmount(it) })),
-        total: computeTotal(invoice),
-        left: computeOpenAmount(state, invoice_id, invoice),
-        payments: listInvoicePayments(state, invoice_id).map(([payment_id, it]) => ({
-          reference: it.reference,
-          payment_id,
-          amount: it.amount,
-          date: it.at.slice(0, 10),
-        })),
-      };
+          date: [day(), it => it.at.slice(0, 10)],
+        },
+        where: (it, { id: invoiceId }) => it.invoice_id === invoiceId,
+        isRequired: true,
+      }),
     },
   }),
   list_invoices: tool({
@@ -210,13 +177,12 @@ export const invoiceTools = {
         .optional()
         .describe("Only invoices of this status; overdue ones are not listed as open"),
       due_by: day().optional().describe("Only invoices due on or before this day"),
-      limit,
+      limit: rowLimit(10),
     },
     returns: {
       invoices: z.array(
         z.object({
-          number: label("invoice"),
-          invoice_id: id("invoice"),
+          ...getSchemas(invoiceRow),
           customer: z.string(),
           status: z.string(),
           left: cents().optional(),
@@ -250,18 +216,17 @@ export const invoiceTools = {
           (isPlain && customer !== undefined && containsText(it.name, customer)),
       );
       return {
-        invoices: rows.map(([invoice_id, it]) => {
-          const left = computeOpenAmount(state, invoice_id, it);
-          return {
+        invoices: rows.map(([invoice_id, it]) =>
+          omitUndefined({
             number: String(it.number),
             invoice_id,
             customer: state.customers[it.customer_id]!.name,
             status: getInvoiceStatus(it, now),
-            ...(left ? { left } : {}),
+            left: computeOpenAmount(state, invoice_id, it) || undefined,
             total: computeTotal(it),
             due: it.due,
-          };
-        }),
+          }),
+        ),
         customers: concerned.map(([customer_id, it]) => ({
           customer: it.name,
           customer_id,

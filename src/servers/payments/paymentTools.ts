@@ -2,26 +2,29 @@
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { amount, limit } from "./parameters.ts";
+import { contains, descending, equals, getSchemas, meets } from "../kit/table.ts";
+import { amount } from "./parameters.ts";
 import {
   getLastRefundDay,
   computeOpenAmount,
   PaymentsState,
   logEvent,
   paymentMethods,
-  sortNewestFirst,
-  findPayment,
+  payments,
   sumOwed,
   sumRefunds,
   type Payment,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
-const paymentId = id("payment").describe("Payment id, as payments_list_payments gives it");
-const refuseReversedDays = (from: string | undefined, to: string | undefined) => {
-  if (from && to && from > to) refuse("invalid_params", `from_date ${from} is after to_date ${to}`);
-};
+const paymentRow = payments.fields({
+  reference: label("payment"),
+  payment_id: payments.idField,
+});
+
+const getPayer = ({ invoice_id }: Payment, { customers, invoices }: PaymentsState) =>
+  customers[invoices[invoice_id]!.customer_id]!.name;
 
 /** Refuses a refund of an open invoice with which the customer would owe more than their credit. */
 function requireCredit(
@@ -45,104 +48,61 @@ function requireCredit(
 const tool = createToolFactory(PaymentsState);
 
 export const paymentTools = {
-  get_payment: tool({
-    effect: "read",
+  get_payment: payments.get({
     summary:
       "Get one payment in full: its invoice, how and when it was paid, what was given back and until when it can be.",
-    input: { payment_id: paymentId },
-    returns: {
-      reference: label("payment"),
-      payment_id: id("payment"),
-      invoice: label("invoice"),
+    row: {
+      ...paymentRow,
+      invoice: [label("invoice"), (it, { world }) => String(world.invoices[it.invoice_id]!.number)],
       invoice_id: id("invoice"),
-      customer: z.string(),
+      customer: [z.string(), (it, { world }) => getPayer(it, world)],
       amount: cents(),
       method: z.string(),
       at: minute(),
-      refunds: z.array(z.object({ amount: cents(), at: minute(), reason: z.string() })).optional(),
-      refundable: cents().describe("What can still be given back today"),
-      refundable_until: day(),
-    },
-    run(state, { payment_id }, { now }) {
-      const payment = findPayment(state, payment_id);
-      const { reference, invoice_id, amount: paid, method, at, refunds } = payment;
-      const invoice = state.invoices[invoice_id]!;
-      const refundable_until = getLastRefundDay(state, payment);
-      return {
-        reference,
-        payment_id,
-        invoice: String(invoice.number),
-        invoice_id,
-        customer: state.customers[invoice.customer_id]!.name,
-        amount: paid,
-        method,
-        at,
-        ...(refunds.length ? { refunds } : {}),
-        refundable:
-          now.slice(0, 10) > refundable_until ? 0 : roundToCents(paid - sumRefunds(payment)),
-        refundable_until,
-      };
+      refunds: [
+        z.array(z.object({ amount: cents(), at: minute(), reason: z.string() })).optional(),
+        it => (it.refunds.length > 0 ? it.refunds : undefined),
+      ],
+      refundable: [
+        cents().describe("What can still be given back today"),
+        (it, { world, now }) =>
+          now.slice(0, 10) > getLastRefundDay(world, it)
+            ? 0
+            : roundToCents(it.amount - sumRefunds(it)),
+      ],
+      refundable_until: [day(), (it, { world }) => getLastRefundDay(world, it)],
     },
   }),
-  list_payments: tool({
-    effect: "read",
+  list_payments: payments.list({
     summary: "List payments that came in, newest first, by reference, customer, method or day.",
-    input: {
-      reference: label("payment")
-        .optional()
-        .describe("Only payments whose reference contains this, such as invoice 41 or part 2"),
-      customer: z
-        .string()
-        .min(1)
-        .max(80)
-        .optional()
-        .describe("Only payments by customers whose name contains this"),
-      method: z.enum(paymentMethods).optional().describe("Only payments made in this way"),
-      from_date: day().optional().describe("First day"),
-      to_date: day().optional().describe("Last day"),
-      limit,
-    },
-    returns: {
-      payments: z.array(
-        z.object({
-          reference: label("payment"),
-          payment_id: id("payment"),
-          customer: z.string(),
-          amount: cents(),
-          refunded: cents().optional(),
-          method: z.string(),
-          date: day(),
-        }),
+    filters: {
+      reference: contains(
+        label("payment"),
+        "Only payments whose reference contains this, such as invoice 41 or part 2",
+        it => it.reference,
       ),
+      customer: contains(
+        z.string().min(1).max(80),
+        "Only payments by customers whose name contains this",
+        getPayer,
+      ),
+      method: equals(z.enum(paymentMethods), "Only payments made in this way", it => it.method),
+      from_date: meets(day(), "First day", (it, date) => it.at.slice(0, 10) >= date),
+      to_date: meets(day(), "Last day", (it, date) => it.at.slice(0, 10) <= date),
     },
-    run(state, { reference, customer, method, from_date, to_date, limit = 10 }) {
-      refuseReversedDays(from_date, to_date);
-      const payer = (it: Payment) =>
-        state.customers[state.invoices[it.invoice_id]!.customer_id]!.name;
-      const matches = Object.entries(state.payments).filter(
-        ([, it]) =>
-          (!reference || containsText(it.reference, reference)) &&
-          (!customer || containsText(payer(it), customer)) &&
-          (!method || it.method === method) &&
-          (!from_date || it.at.slice(0, 10) >= from_date) &&
-          (!to_date || it.at.slice(0, 10) <= to_date),
-      );
-      return {
-        payments: sortNewestFirst(matches, it => it.at)
-          .slice(0, limit)
-          .map(([payment_id, it]) => {
-            const refunded = sumRefunds(it);
-            return {
-              reference: it.reference,
-              payment_id,
-              customer: payer(it),
-              amount: it.amount,
-              ...(refunded ? { refunded } : {}),
-              method: it.method,
-              date: it.at.slice(0, 10),
-            };
-          }),
-      };
+    check({ from_date, to_date }) {
+      if (from_date && to_date && from_date > to_date)
+        refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
+    },
+    order: descending(it => it.at, { latestId: true }),
+    limit: 10,
+    row: {
+      ...paymentRow,
+      customer: [z.string(), (it, { world }) => getPayer(it, world)],
+      amount: cents(),
+      refunded: [cents().optional(), it => sumRefunds(it) || undefined],
+      method: z.string(),
+      date: [day(), it => it.at.slice(0, 10)],
     },
   }),
   refund_payment: tool({
@@ -151,32 +111,16 @@ export const paymentTools = {
       "Give a customer's payment back, in full or in part, while its refund window is open. An invoice that was settled stays so.",
     destructive: true,
     input: {
-      payment_id: paymentId,
+      payment_id: payments.id,
       amount: amount.describe(
         "Amount in euros, all of the payment that was not given back yet if not given",
       ),
-      reason: z
-        .string()
-        .min(1)
-        .max(120)
-        .optional()
-        .describe("Why, for the customer to read")
-        .meta({
-          examples: [
-            "paid twice",
-            "work not delivered",
-            "goodwill",
-            "wrong amount",
-            "order cancelled",
-            "late delivery",
-            "damaged print",
-            "agreed discount",
-          ],
-        }),
+      reason: z.string().min(1).max(120).optional().describe("Why, for the customer to read").meta({
+        examples: vocabulary.reasons,
+      }),
     },
     returns: {
-      reference: label("payment"),
-      payment_id: id("payment"),
+      ...getSchemas(paymentRow),
       refunded: cents(),
       refunded_in_all: cents(),
       invoice_left: cents().describe("What the invoice has left to pay now"),
@@ -186,7 +130,7 @@ export const paymentTools = {
       { payment_id, amount: requestedAmount, reason = "requested by the customer" },
       context,
     ) {
-      const payment = findPayment(state, payment_id);
+      const payment = payments.find(state, payment_id);
       const description = `the payment for ${payment.reference} (${payment_id})`;
       const left = roundToCents(payment.amount - sumRefunds(payment));
       if (left === 0) refuse("conflict", `${description} was already given back in full`);

@@ -4,8 +4,9 @@ import { cents, id, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
+import { getSchemas } from "../kit/table.ts";
 import {
-  findInvoice,
+  invoices,
   computeOpenAmount,
   PaymentsState,
   logEvent,
@@ -14,7 +15,7 @@ import {
   sumReceived,
   getInvoiceStatus,
 } from "./state.ts";
-import { invoiceId, status, amount } from "./parameters.ts";
+import { amount, invoiceRow, status } from "./parameters.ts";
 
 const tool = createToolFactory(PaymentsState);
 
@@ -23,7 +24,7 @@ export const settlementTools = {
     effect: "write",
     summary: "Record that a customer paid an invoice, in full or in part.",
     input: {
-      invoice_id: invoiceId,
+      invoice_id: invoices.id,
       method: z.enum(paymentMethods).describe("How it was paid"),
       amount: amount.describe("Amount in euros, all that is left to pay if not given"),
     },
@@ -36,7 +37,7 @@ export const settlementTools = {
       status,
     },
     run(state, { invoice_id, method, amount: requestedAmount }, context) {
-      const invoice = findInvoice(state, invoice_id);
+      const invoice = invoices.find(state, invoice_id);
       const { number } = invoice;
       const description = `invoice ${number} (${invoice_id})`;
       const currentStatus = getInvoiceStatus(invoice, context.now);
@@ -75,7 +76,7 @@ export const settlementTools = {
         );
       const invoicePayments = listInvoicePayments(getOriginal(state), invoice_id);
       const paidInCash = sumAmounts(
-        invoicePayments.filter(([, it]) => it.method === "cash").map(([, it]) => it.amount),
+        invoicePayments.filter(it => it.method === "cash").map(it => it.amount),
       );
       if (method === "cash" && roundToCents(paidInCash + paid) > state.cash_limit)
         refuse(
@@ -111,15 +112,14 @@ export const settlementTools = {
     summary:
       "Cancel an invoice or draft for good, so that nobody has to pay it. Money that came in for it has to be refunded first.",
     destructive: true,
-    input: { invoice_id: invoiceId },
+    input: { invoice_id: invoices.id },
     returns: {
-      number: label("invoice"),
-      invoice_id: id("invoice"),
+      ...getSchemas(invoiceRow),
       status,
       cancelled: cents().describe("What is no longer owed"),
     },
     run(state, { invoice_id }, context) {
-      const invoice = findInvoice(state, invoice_id);
+      const invoice = invoices.find(state, invoice_id);
       const description = `invoice ${invoice.number} (${invoice_id})`;
       if (invoice.status === "void") refuse("conflict", `${description} is already void`);
       const received = sumReceived(getOriginal(state), invoice_id);

@@ -5,9 +5,10 @@
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, type ToolContext } from "../../environment/server.ts";
+import type { ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const paymentMethods = ["bank_transfer", "card", "direct_debit", "cash"] as const;
 export const eventKinds = [
@@ -101,14 +102,12 @@ export const computeLineAmount = (it: Line) => roundToCents(it.quantity * it.uni
 export const computeTotal = (invoice: Pick<Invoice, "lines">): number =>
   sumAmounts(invoice.lines.map(computeLineAmount));
 export const sumRefunds = (payment: Payment) => sumAmounts(payment.refunds.map(it => it.amount));
-export const listInvoicePayments = (
-  { payments }: Pick<PaymentsState, "payments">,
-  invoiceId: string,
-) => Object.entries(payments).filter(([, it]) => it.invoice_id === invoiceId);
+export const listInvoicePayments = ({ payments }: PaymentsState, invoiceId: string) =>
+  Object.values(payments).filter(it => it.invoice_id === invoiceId);
 
 /** The amount received for an invoice, without refunds. */
 export const sumReceived = (state: PaymentsState, invoiceId: string) =>
-  sumAmounts(listInvoicePayments(state, invoiceId).map(([, it]) => it.amount - sumRefunds(it)));
+  sumAmounts(listInvoicePayments(state, invoiceId).map(it => it.amount - sumRefunds(it)));
 
 /** The amount still to pay; for a draft, the amount to pay once it is sent. */
 export const computeOpenAmount = (state: PaymentsState, invoiceId: string, invoice: Invoice) =>
@@ -125,10 +124,25 @@ export function getInvoiceStatus(
   return issued > today ? "draft" : due < today ? "overdue" : "open";
 }
 
-export const findInvoice = (state: PaymentsState, invoiceId: string) =>
-  findEntity(state.invoices, invoiceId, "invoice", "payments_list_invoices gives the ids");
-export const findPayment = (state: PaymentsState, paymentId: string) =>
-  findEntity(state.payments, paymentId, "payment", "payments_list_payments gives the ids");
+const table = createTableFactory(PaymentsState);
+export const customers = table("customers", {
+  entity: "customer",
+  idsFrom: "payments_list_invoices",
+  description: "Customer id, as payments_list_invoices gives it among the customers",
+  hint: "payments_list_invoices gives the customers with their ids",
+});
+export const invoices = table("invoices", {
+  entity: "invoice",
+  idsFrom: "payments_list_invoices",
+});
+export const payments = table("payments", {
+  entity: "payment",
+  idsFrom: "payments_list_payments",
+});
+export const events = table("events", {
+  entity: "event",
+  idsFrom: "payments_list_webhook_events",
+});
 
 /** The amount that a customer was billed and has not paid. */
 export const sumOwed = (state: PaymentsState, customerId: string, now: string) =>
@@ -139,11 +153,7 @@ export const sumOwed = (state: PaymentsState, customerId: string, now: string) =
   );
 
 /** The amount of a customer's drafts, which are billed on a later day. */
-export const sumDrafts = (
-  { invoices }: Pick<PaymentsState, "invoices">,
-  customerId: string,
-  now: string,
-) =>
+export const sumDrafts = ({ invoices }: PaymentsState, customerId: string, now: string) =>
   sumAmounts(
     Object.values(invoices)
       .filter(it => it.customer_id === customerId && getInvoiceStatus(it, now) === "draft")
@@ -167,10 +177,6 @@ export function logEvent(
     ),
   };
 }
-
-/** Sorts rows by their day or minute, newest first, then by id. */
-export const sortNewestFirst = <T>(rows: [string, T][], at: (it: T) => string) =>
-  rows.sort(([a, x], [b, y]) => (at(x) === at(y) ? (a < b ? 1 : -1) : at(x) < at(y) ? 1 : -1));
 
 /** The last day on which a payment can be refunded. */
 export const getLastRefundDay = ({ refund_days }: PaymentsState, { at, method }: Payment) =>

@@ -1,24 +1,22 @@
 /** Tools that search items and their stock. */
 import { z } from "zod";
 import { cents, id, label } from "../../environment/fieldSchemas.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
+import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { itemId, limit, quantity, storeId } from "./parameters.ts";
+import { getSchemas } from "../kit/table.ts";
+import { itemRow, limit, quantity, storeRow } from "./parameters.ts";
 import {
-  RetailChainState,
-  createAvailableCounter,
   categories,
-  findItem,
   computeKilometers,
-  getStockCount,
+  createAvailableCounter,
   createReservedCounter,
-  findStore,
+  isRenovating,
+  items,
+  RetailChainState,
+  stores,
 } from "./state.ts";
 
 const tool = createToolFactory(RetailChainState);
-
-export const countUnits = ({ lines }: RetailChainState["shipments"][string]) =>
-  Object.values(lines).reduce((a, b) => a + b, 0);
 
 export const itemQueries = {
   search_items: tool({
@@ -40,8 +38,7 @@ export const itemQueries = {
     returns: {
       items: z.array(
         z.object({
-          item: label("item"),
-          item_id: id("item"),
+          ...getSchemas(itemRow),
           brand: z.string(),
           category: z.string(),
           price: cents(),
@@ -58,10 +55,10 @@ export const itemQueries = {
           (max_price === undefined || it.price <= max_price),
       );
       const available = createAvailableCounter(state, now);
-      const stores = Object.keys(state.stores);
+      const storeIds = Object.keys(state.stores);
       return {
         items: matches.slice(0, limit).map(([item_id, it]) => {
-          const counts = stores.map(store => available(store, item_id)).filter(n => n > 0);
+          const counts = storeIds.map(store => available(store, item_id)).filter(n => n > 0);
           return {
             item: it.name,
             item_id,
@@ -80,7 +77,7 @@ export const itemQueries = {
     summary:
       "Show what one store has: of each item how many lie there, how many of those are reserved and how many can be sold; fewest first.",
     input: {
-      store_id: storeId,
+      store_id: stores.id,
       name: label("item").optional().describe("Only items whose name contains this"),
       category: z.enum(categories).optional().describe("Only items of this category"),
       at_most: z
@@ -93,12 +90,10 @@ export const itemQueries = {
       limit,
     },
     returns: {
-      store: label("store"),
-      store_id: id("store"),
+      ...getSchemas(storeRow),
       items: z.array(
         z.object({
-          item: label("item"),
-          item_id: id("item"),
+          ...getSchemas(itemRow),
           on_hand: z.int(),
           reserved: z.int(),
           available: z.int(),
@@ -106,22 +101,15 @@ export const itemQueries = {
       ),
     },
     run(state, { store_id, name, category, at_most, limit = 10 }, { now }) {
-      const store = findStore(state, store_id);
+      const store = stores.find(state, store_id);
       const reserved = createReservedCounter(state, now);
       const rows = Object.entries(state.stock[store_id] ?? {}).flatMap(([item_id, on_hand]) => {
         const it = state.items[item_id]!;
         if ((name && !containsText(it.name, name)) || (category && it.category !== category))
           return [];
         const reservedCount = reserved(store_id, item_id);
-        return [
-          {
-            item: it.name,
-            item_id,
-            on_hand,
-            reserved: reservedCount,
-            available: on_hand - reservedCount,
-          },
-        ];
+        const available = on_hand - reservedCount;
+        return [{ item: it.name, item_id, on_hand, reserved: reservedCount, available }];
       });
       const matches = rows.filter(it => at_most === undefined || it.available <= at_most);
       return {
@@ -140,7 +128,7 @@ export const itemQueries = {
     summary:
       "Find the stores that can sell a quantity of an item now, nearest first as seen from one of the stores.",
     input: {
-      item_id: itemId,
+      item_id: items.id,
       near_store_id: id("store")
         .optional()
         .describe(
@@ -156,12 +144,10 @@ export const itemQueries = {
         .meta({ examples: [5, 10, 50, 100, 500, 1000, 1500, 2000] }),
     },
     returns: {
-      item: label("item"),
-      item_id: id("item"),
+      ...getSchemas(itemRow),
       stores: z.array(
         z.object({
-          store: label("store"),
-          store_id: id("store"),
+          ...getSchemas(storeRow),
           city: z.string(),
           km: z.int(),
           available: z.int(),
@@ -170,13 +156,12 @@ export const itemQueries = {
       ),
     },
     run(state, { item_id, near_store_id, quantity: wanted = 1, max_km }, { now }) {
-      const item = findItem(state, item_id);
-      const origin = findStore(state, near_store_id ?? state.user.looks_after[0]!);
+      const item = items.find(state, item_id);
+      const origin = stores.find(state, near_store_id ?? state.user.looks_after[0]!);
       const available = createAvailableCounter(state, now);
       const rows = Object.entries(state.stores).flatMap(([store_id, it]) => {
         const availableCount = available(store_id, item_id);
-        const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
-        return availableCount >= wanted && !isClosed
+        return availableCount >= wanted && !isRenovating(it, now)
           ? [
               {
                 store: it.name,
@@ -200,12 +185,3 @@ export const itemQueries = {
     },
   }),
 };
-
-/** The stock of an item in a store; refuses the call if the store does not sell it. */
-export const requireStockCount = (state: RetailChainState, store: string, item: string): number =>
-  getStockCount(state, store, item) ??
-  refuse(
-    "precondition_failed",
-    `the store ${findStore(state, store).name} (${store}) does not sell ${findItem(state, item).name} (${item})`,
-    "retail_chain_find_item_nearby finds the stores that have it",
-  );

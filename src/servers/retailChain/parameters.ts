@@ -1,10 +1,7 @@
-/** Parameters that several tools of the retail chain take. */
+/** Parameters and result fields that several tools of the retail chain share. */
 import { z } from "zod";
-import { id, rowLimit } from "../../environment/fieldSchemas.ts";
-
-export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
-
-export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");
+import { label, rowLimit } from "../../environment/fieldSchemas.ts";
+import { items, stores } from "./state.ts";
 
 export const limit = rowLimit(10);
 
@@ -13,3 +10,12 @@ export const quantity = z
   .min(1)
   .max(99)
   .meta({ examples: [1, 1, 2, 2, 3, 4, 5, 6, 8, 10] });
+
+export const storeRow = stores.fields({
+  store: [label("store"), it => it.name],
+  store_id: stores.idField,
+});
+export const itemRow = items.fields({
+  item: [label("item"), it => it.name],
+  item_id: items.idField,
+});

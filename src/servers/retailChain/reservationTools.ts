@@ -2,17 +2,19 @@
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { itemId, limit, quantity, storeId } from "./parameters.ts";
-import { requireStockCount } from "./itemQueries.ts";
+import { getSchemas } from "../kit/table.ts";
+import { limit, quantity, storeRow } from "./parameters.ts";
 import {
   RetailChainState,
   createAvailableCounter,
-  findItem,
+  items,
+  requireStockCount,
+  reservations,
+  stores,
   computeReservationEnd,
   getReservationStatus,
-  findStore,
   requireNotRenovating,
 } from "./state.ts";
 
@@ -27,22 +29,21 @@ export const reservationTools = {
     summary:
       "Have a store put some of an item aside for the user, until it closes on its second opening day from today.",
     input: {
-      item_id: itemId,
-      store_id: storeId,
+      item_id: items.id,
+      store_id: stores.id,
       quantity: quantity.optional().describe("How many, 1 if not given"),
     },
     returns: {
       item: label("reservation"),
       reservation_id: id("reservation"),
-      store: label("store"),
-      store_id: id("store"),
+      ...getSchemas(storeRow),
       quantity: z.int(),
       until: minute(),
       available: z.int().describe("How many others can still have"),
     },
     run(state, { item_id, store_id, quantity: wanted = 1 }, { now, newId }) {
       const original = getOriginal(state);
-      const [item, store] = [findItem(original, item_id), findStore(original, store_id)];
+      const [item, store] = [items.find(original, item_id), stores.find(original, store_id)];
       requireNotRenovating(store, store_id, now);
       if (!store.pickup)
         refuse(
@@ -109,9 +110,7 @@ export const reservationTools = {
     summary: "Give up a reservation that is held, so that others can have what was put aside.",
     destructive: true,
     input: {
-      reservation_id: id("reservation").describe(
-        "Reservation id, as retail_chain_list_reservations gives it",
-      ),
+      reservation_id: reservations.id,
     },
     returns: {
       item: label("reservation"),
@@ -121,12 +120,7 @@ export const reservationTools = {
       available: z.int().describe("How many the store can sell now"),
     },
     run(state, { reservation_id }, { now }) {
-      const it = findEntity(
-        state.reservations,
-        reservation_id,
-        "reservation",
-        "retail_chain_list_reservations gives the ids",
-      );
+      const it = reservations.find(state, reservation_id);
       const item = state.items[it.item_id]!.name;
       const original = getReservationStatus(it, now);
       if (original === "cancelled")
@@ -182,7 +176,7 @@ export const reservationTools = {
       held: z.int().describe("How many are held in all"),
     },
     run(state, { item, store_id, status, limit = 10 }, { now }) {
-      if (store_id) findStore(state, store_id);
+      if (store_id) stores.find(state, store_id);
       const matches = Object.entries(state.reservations).filter(([, it]) => {
         const original = getReservationStatus(it, now);
         return (

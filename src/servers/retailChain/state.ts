@@ -6,8 +6,9 @@
 import { z } from "zod";
 import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { addDays, getWeekday } from "../../environment/time.ts";
+import { createTableFactory } from "../kit/table.ts";
 
 export const categories = [
   "tents",
@@ -19,7 +20,7 @@ export const categories = [
   "lights",
   "water",
 ] as const;
-export const weekdays = [
+const weekdays = [
   "sunday",
   "monday",
   "tuesday",
@@ -67,7 +68,7 @@ const Reservation = z.strictObject({
   until: minute(),
   status: z.enum(["held", "collected", "cancelled"]),
 });
-export type Reservation = z.infer<typeof Reservation>;
+type Reservation = z.infer<typeof Reservation>;
 
 const Shipment = z.strictObject({
   /** The number of the delivery note. */
@@ -78,7 +79,6 @@ const Shipment = z.strictObject({
   received: minute().optional(),
   lines: z.record(z.string(), z.int().min(1).max(999)),
 });
-export type Shipment = z.infer<typeof Shipment>;
 
 export const references = {
   "user.looks_after.*": "stores",
@@ -111,10 +111,19 @@ export const RetailChainState = z.strictObject({
 });
 export type RetailChainState = z.infer<typeof RetailChainState>;
 
-export const findStore = (state: Pick<RetailChainState, "stores">, storeId: string) =>
-  findEntity(state.stores, storeId, "store", "retail_chain_list_stores gives the ids");
-export const findItem = (state: Pick<RetailChainState, "items">, itemId: string) =>
-  findEntity(state.items, itemId, "item", "retail_chain_search_items gives the ids");
+const table = createTableFactory(RetailChainState);
+export const stores = table("stores", { entity: "store", idsFrom: "retail_chain_list_stores" });
+export const items = table("items", { entity: "item", idsFrom: "retail_chain_search_items" });
+export const reservations = table("reservations", {
+  entity: "reservation",
+  idsFrom: "retail_chain_list_reservations",
+});
+export const shipments = table("shipments", {
+  entity: "shipment",
+  idsFrom: "retail_chain_get_store",
+  description: "Shipment id, as retail_chain_get_store gives it among the expected ones",
+  hint: "retail_chain_get_store lists the shipments that a store expects",
+});
 
 export const getReservationStatus = (
   { status, until }: Reservation,
@@ -124,7 +133,7 @@ export const getReservationStatus = (
 
 /** The number of units of an item in a store, or undefined if the store does not sell it. */
 export const getStockCount = (
-  { stock }: Pick<RetailChainState, "stock">,
+  { stock }: RetailChainState,
   storeId: string,
   itemId: string,
 ): number | undefined => {
@@ -134,7 +143,7 @@ export const getStockCount = (
 
 /** Creates a function that returns the number of units reserved now. */
 export function createReservedCounter(
-  { reservations }: Pick<RetailChainState, "reservations">,
+  { reservations }: RetailChainState,
   now: string,
 ): (storeId: string, itemId: string) => number {
   const reservedCounts = new Map<string, number>();
@@ -148,7 +157,7 @@ export function createReservedCounter(
 
 /** Creates a function that returns the number of units that can be sold now. */
 export function createAvailableCounter(
-  state: Pick<RetailChainState, "stock" | "reservations">,
+  state: RetailChainState,
   now: string,
 ): (storeId: string, itemId: string) => number {
   const reserved = createReservedCounter(state, now);
@@ -158,9 +167,10 @@ export function createAvailableCounter(
 
 const getDayName = (date: string) => weekdays[getWeekday(date)]!;
 
+export const isRenovating = ({ reopens }: Store, now: string) =>
+  reopens !== undefined && now.slice(0, 10) < reopens;
 const isClosedOn = (store: Store, date: string) =>
-  store.closed_on.includes(getDayName(date)) ||
-  (store.reopens !== undefined && date < store.reopens);
+  store.closed_on.includes(getDayName(date)) || isRenovating(store, date);
 export const isOpenAt = (store: Store, now: string) =>
   !isClosedOn(store, now.slice(0, 10)) &&
   now.slice(11) >= store.opens &&
@@ -187,7 +197,7 @@ export function computeReservationEnd(store: Store, now: string, days: number): 
 
 /** Refuses the call if the store is being renovated. */
 export function requireNotRenovating(store: Store, storeId: string, now: string): void {
-  if (store.reopens !== undefined && now.slice(0, 10) < store.reopens)
+  if (isRenovating(store, now))
     refuse(
       "precondition_failed",
       `the store ${store.name} (${storeId}) is closed for renovation until ${store.reopens}`,
@@ -196,10 +206,7 @@ export function requireNotRenovating(store: Store, storeId: string, now: string)
 }
 
 /** Refuses the call if the user does not manage the store. */
-export function requireStoreAccess(
-  state: Pick<RetailChainState, "user" | "stores">,
-  storeId: string,
-): void {
+export function requireStoreAccess(state: RetailChainState, storeId: string): void {
   const { looks_after } = state.user;
   if (!looks_after.includes(storeId))
     refuse(
@@ -211,7 +218,7 @@ export function requireStoreAccess(
 
 /** Refuses the call if the stock of the item would exceed the shelf space. */
 export function requireShelfSpace(
-  { terms, items }: Pick<RetailChainState, "terms" | "items">,
+  { terms, items }: RetailChainState,
   itemId: string,
   newCount: number,
 ): void {
@@ -233,3 +240,12 @@ export function computeKilometers(a: Store, b: Store): number {
       Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
   return Math.round(2 * 6371 * Math.asin(Math.sqrt(h)));
 }
+
+/** The stock of an item in a store; refuses the call if the store does not sell it. */
+export const requireStockCount = (state: RetailChainState, store: string, item: string): number =>
+  getStockCount(state, store, item) ??
+  refuse(
+    "precondition_failed",
+    `the store ${stores.find(state, store).name} (${store}) does not sell ${items.find(state, item).name} (${item})`,
+    "retail_chain_find_item_nearby finds the stores that have it",
+  );

@@ -2,16 +2,18 @@
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
-import { itemId, quantity, storeId } from "./parameters.ts";
-import { requireStockCount } from "./itemQueries.ts";
+import { getSchemas } from "../kit/table.ts";
+import { itemRow, quantity, storeRow } from "./parameters.ts";
 import {
   requireShelfSpace,
-  findItem,
+  items,
+  requireStockCount,
+  shipments,
+  stores,
   requireStoreAccess,
   createReservedCounter,
-  findStore,
   RetailChainState,
   requireNotRenovating,
 } from "./state.ts";
@@ -26,7 +28,7 @@ export const stockTools = {
     summary:
       "Send some of an item from a store that the user looks after to another store, as a shipment: it arrives today within a city, else tomorrow. What is reserved stays.",
     input: {
-      item_id: itemId,
+      item_id: items.id,
       from_store_id: id("store").describe("Store that sends it, one that the user looks after"),
       to_store_id: id("store").describe("Store that gets it"),
       quantity: quantity.describe("How many"),
@@ -40,9 +42,9 @@ export const stockTools = {
     run(state, { item_id, from_store_id, to_store_id, quantity }, { now, newId }) {
       const original = getOriginal(state);
       const [item, from, to] = [
-        findItem(original, item_id),
-        findStore(original, from_store_id),
-        findStore(original, to_store_id),
+        items.find(original, item_id),
+        stores.find(original, from_store_id),
+        stores.find(original, to_store_id),
       ];
       if (from_store_id === to_store_id)
         refuse("invalid_params", "from_store_id and to_store_id are the same store");
@@ -80,26 +82,18 @@ export const stockTools = {
     summary:
       "Take in a shipment that has arrived at a store that the user looks after: its items go on the shelves.",
     input: {
-      shipment_id: id("shipment").describe(
-        "Shipment id, as retail_chain_get_store gives it among the expected ones",
-      ),
+      shipment_id: shipments.id,
     },
     returns: {
       number: label("shipment"),
       shipment_id: id("shipment"),
-      store: label("store"),
-      store_id: id("store"),
+      ...getSchemas(storeRow),
       items: z.array(
         z.object({ item: label("item"), item_id: id("item"), added: z.int(), on_hand: z.int() }),
       ),
     },
     run(state, { shipment_id }, { now }) {
-      const shipment = findEntity(
-        state.shipments,
-        shipment_id,
-        "shipment",
-        "retail_chain_get_store lists the shipments that a store expects",
-      );
+      const shipment = shipments.find(state, shipment_id);
       const { number, store_id, expected, received } = shipment;
       const description = `shipment ${number} (${shipment_id})`;
       requireStoreAccess(state, store_id);
@@ -111,7 +105,7 @@ export const stockTools = {
           `${description} is expected on ${expected} and has not arrived yet`,
           "take it in on that day",
         );
-      requireNotRenovating(findStore(state, store_id), store_id, now);
+      requireNotRenovating(stores.find(state, store_id), store_id, now);
       if (!Object.hasOwn(state.stock, store_id)) state.stock[store_id] = {};
       const storeStock = state.stock[store_id]!;
       const added = Object.entries(shipment.lines).map(([item_id, n]) => ({
@@ -137,8 +131,8 @@ export const stockTools = {
     summary:
       "Correct how many of an item lie in a store that the user looks after, by so many more or fewer, with the reason.",
     input: {
-      store_id: storeId,
-      item_id: itemId,
+      store_id: stores.id,
+      item_id: items.id,
       change: z
         .int()
         .min(-99)
@@ -152,16 +146,14 @@ export const stockTools = {
         ),
     },
     returns: {
-      item: label("item"),
-      item_id: id("item"),
-      store: label("store"),
-      store_id: id("store"),
+      ...getSchemas(itemRow),
+      ...getSchemas(storeRow),
       on_hand: z.int(),
       available: z.int(),
     },
     run(state, { store_id, item_id, change, reason }, { now }) {
       const original = getOriginal(state);
-      const [item, store] = [findItem(original, item_id), findStore(original, store_id)];
+      const [item, store] = [items.find(original, item_id), stores.find(original, store_id)];
       if (change === 0)
         refuse("invalid_params", "change is 0", "say how many more or fewer there are");
       const isContradictory =

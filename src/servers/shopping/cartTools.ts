@@ -1,27 +1,47 @@
 /** Tools that change and show the cart. */
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, id, label } from "../../environment/fieldSchemas.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { productId } from "./parameters.ts";
+import { quantity, totalFields } from "./parameters.ts";
 import {
-  lineId,
-  findLine,
-  maxLines,
-  quantity,
-  removeInvalidCoupon,
-  totalFields,
-} from "./cartState.ts";
-import {
-  findProduct,
+  products,
   requireSellable,
   computeCartTotals,
+  findCouponProblem,
   sumCartGoods,
   ShoppingState,
 } from "./state.ts";
 
 const tool = createToolFactory(ShoppingState);
+
+export const maxLines = 20;
+
+const lineId = id("cart_line").describe("Line id, as shopping_get_cart gives it");
+const goodsFields = { goods: cents(), coupon_removed: z.string().optional() };
+
+const findLine = (state: ShoppingState, lineId: string) =>
+  findEntity(
+    state.cart.lines,
+    lineId,
+    "cart line",
+    "shopping_get_cart gives the ids of what is in the cart",
+  );
+
+/** Removes the coupon if the cart no longer qualifies for it. Returns `goodsFields`. */
+function removeInvalidCoupon(state: ShoppingState, now: string) {
+  const { coupon } = state.cart;
+  const goods = sumCartGoods(state);
+  const problem =
+    coupon === undefined
+      ? undefined
+      : findCouponProblem(state, state.coupons[coupon]!, now.slice(0, 10));
+  if (!problem) return { goods };
+  delete state.cart.coupon;
+  return { goods, coupon_removed: problem[1] };
+}
 
 export const cartTools = {
   add_to_cart: tool({
@@ -29,7 +49,7 @@ export const cartTools = {
     summary:
       "Put a quantity of a product into the cart, on top of what the cart has of it. It leaves the wish list.",
     input: {
-      product_id: productId,
+      product_id: products.id,
       quantity: quantity
         .optional()
         .describe("How many, 1 if not given")
@@ -43,7 +63,7 @@ export const cartTools = {
       goods: cents().describe("All goods in the cart"),
     },
     run(state, { product_id, quantity: added = 1 }, { newId }) {
-      const product = findProduct(state, product_id);
+      const product = products.find(state, product_id);
       const line = Object.entries(state.cart.lines).find(([, it]) => it.product_id === product_id);
       const total = added + (line?.[1].quantity ?? 0);
       requireSellable(product_id, product, total);
@@ -79,8 +99,7 @@ export const cartTools = {
       product: label("cart_line"),
       line_id: id("cart_line"),
       quantity: z.int(),
-      goods: cents(),
-      coupon_removed: z.string().optional(),
+      ...goodsFields,
     },
     run(state, { line_id, quantity: newQuantity }, { now }) {
       const line = findLine(state, line_id);
@@ -93,13 +112,11 @@ export const cartTools = {
         );
       requireSellable(line.product_id, product, newQuantity);
       line.quantity = newQuantity;
-      const couponRemoval = removeInvalidCoupon(state, now);
       return {
         product: product.name,
         line_id,
         quantity: newQuantity,
-        goods: sumCartGoods(state),
-        ...couponRemoval,
+        ...removeInvalidCoupon(state, now),
       };
     },
   }),
@@ -111,18 +128,15 @@ export const cartTools = {
     returns: {
       removed: z.string(),
       lines_left: z.int(),
-      goods: cents(),
-      coupon_removed: z.string().optional(),
+      ...goodsFields,
     },
     run(state, { line_id }, { now }) {
       const line = findLine(state, line_id);
       delete state.cart.lines[line_id];
-      const couponRemoval = removeInvalidCoupon(state, now);
       return {
         removed: state.products[line.product_id]!.name,
         lines_left: Object.keys(state.cart.lines).length,
-        goods: sumCartGoods(state),
-        ...couponRemoval,
+        ...removeInvalidCoupon(state, now),
       };
     },
   }),
@@ -163,23 +177,22 @@ export const cartTools = {
                 ? "out of stock"
                 : `only ${stock} in stock`
               : undefined;
-        return {
+        return omitUndefined({
           product: name,
           line_id,
           quantity: it.quantity,
           price,
           amount: roundToCents(it.quantity * price),
-          ...(problem ? { problem } : {}),
-        };
+          problem,
+        });
       });
-      const coupon =
-        state.cart.coupon === undefined ? {} : { coupon: state.coupons[state.cart.coupon]!.code };
-      return {
+      const { coupon } = state.cart;
+      return omitUndefined({
         lines: rows.filter(it => !product || containsText(it.product, product)),
-        ...coupon,
+        coupon: coupon === undefined ? undefined : state.coupons[coupon]!.code,
         ...computeCartTotals(state, now.slice(0, 10)),
         store_credit: state.store_credit,
-      };
+      });
     },
   }),
   clear_cart: tool({

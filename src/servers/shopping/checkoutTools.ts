@@ -2,10 +2,12 @@
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import { cents, day } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
-import { totalFields } from "./cartState.ts";
+import { getSchemas } from "../kit/table.ts";
+import { orderRow, totalFields } from "./parameters.ts";
 import {
   ShoppingState,
   deliveries,
@@ -34,8 +36,7 @@ export const checkoutTools = {
         ),
     },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
+      ...getSchemas(orderRow),
       ...totalFields,
       expected: day(),
       address: z.string(),
@@ -52,11 +53,9 @@ export const checkoutTools = {
       for (const it of lines)
         requireSellable(it.product_id, getOriginal(state).products[it.product_id]!, it.quantity);
       requireValidCoupon(getOriginal(state), context.now);
-      const { goods, discount, delivery_fee, total } = computeCartTotals(
-        getOriginal(state),
-        context.now.slice(0, 10),
-        delivery,
-      );
+      const today = context.now.slice(0, 10);
+      const totals = computeCartTotals(getOriginal(state), today, delivery);
+      const { discount, delivery_fee, total } = totals;
       if (pay_with === "store_credit" && total > state.store_credit)
         refuse(
           "precondition_failed",
@@ -79,10 +78,7 @@ export const checkoutTools = {
       return {
         number: String(order.number),
         order_id,
-        goods,
-        discount,
-        delivery_fee,
-        total,
+        ...totals,
         expected: order.expected,
         address: state.address,
         store_credit: state.store_credit,
@@ -118,14 +114,13 @@ function placeOrder(
       { product_id: it.product_id, quantity: it.quantity, price: products[it.product_id]!.price },
     ]),
   );
-  const coupon = cart.coupon === undefined ? {} : { coupon: cart.coupon };
   const order: Order = {
     number,
     placed: now,
     expected: addDays(now, terms.delivery === "express" ? 1 : 4),
     ...terms,
     items,
-    ...coupon,
+    ...omitUndefined({ coupon: cart.coupon }),
   };
   const order_id = newId("ord");
   state.orders[order_id] = order;

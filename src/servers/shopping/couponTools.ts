@@ -1,59 +1,46 @@
 /** Tools that list and apply coupons. */
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
-import { totalFields } from "./cartState.ts";
-import { findCouponProblem, computeCartTotals, ShoppingState } from "./state.ts";
+import { contains, meets, type RowContext } from "../kit/table.ts";
+import { totalFields } from "./parameters.ts";
+import {
+  computeCartTotals,
+  coupons,
+  findCouponProblem,
+  ShoppingState,
+  type Coupon,
+} from "./state.ts";
 
 const tool = createToolFactory(ShoppingState);
 
+function getStatus(coupon: Coupon, { world, now }: RowContext<ShoppingState>) {
+  const today = now.slice(0, 10);
+  if (coupon.used) return "used";
+  if (coupon.expires < today) return "expired";
+  return findCouponProblem(world, coupon, today) ? "not_usable_yet" : "usable";
+}
+
 export const couponTools = {
-  list_coupons: tool({
-    effect: "read",
+  list_coupons: coupons.list({
     summary:
       "List the customer's coupons with what each takes off, from which amount, until when, and whether the cart as it is can use it.",
-    input: {
-      title: label("coupon").optional().describe("Only coupons whose title contains this"),
-      usable: z.boolean().optional().describe("True for only those that the cart can use now"),
-    },
-    returns: {
-      coupons: z.array(
-        z.object({
-          title: label("coupon"),
-          code: spokenId("coupon"),
-          minimum: cents(),
-          expires: day(),
-          status: z.enum(["usable", "used", "expired", "not_usable_yet"]),
-        }),
+    filters: {
+      title: contains(label("coupon"), "Only coupons whose title contains this", it => it.title),
+      usable: meets(
+        z.boolean(),
+        "True for only those that the cart can use now",
+        (it, usable, context) => (getStatus(it, context) === "usable") === usable,
       ),
     },
-    run(state, { title, usable }, { now }) {
-      const today = now.slice(0, 10);
-      const rows = Object.values(state.coupons).map(it => {
-        const status = it.used
-          ? "used"
-          : it.expires < today
-            ? "expired"
-            : findCouponProblem(state, it, today)
-              ? "not_usable_yet"
-              : "usable";
-        return {
-          title: it.title,
-          code: it.code,
-          minimum: it.minimum,
-          expires: it.expires,
-          status,
-        } as const;
-      });
-      return {
-        coupons: rows.filter(
-          it =>
-            (!title || containsText(it.title, title)) &&
-            (usable === undefined || (it.status === "usable") === usable),
-        ),
-      };
+    row: {
+      title: label("coupon"),
+      code: spokenId("coupon"),
+      minimum: cents(),
+      expires: day(),
+      status: [z.enum(["usable", "used", "expired", "not_usable_yet"]), getStatus],
     },
   }),
   apply_coupon: tool({
@@ -91,15 +78,14 @@ export const couponTools = {
         );
       const problem = findCouponProblem(getOriginal(state), coupon, now.slice(0, 10));
       if (problem) refuse(...problem);
-      const replaced =
-        state.cart.coupon === undefined ? {} : { replaced: state.coupons[state.cart.coupon]!.code };
+      const previous = state.cart.coupon;
       state.cart.coupon = key;
-      return {
+      return omitUndefined({
         title: coupon.title,
         code: coupon.code,
         ...computeCartTotals(state, now.slice(0, 10)),
-        ...replaced,
-      };
+        replaced: previous === undefined ? undefined : state.coupons[previous]!.code,
+      });
     },
   }),
 };

@@ -8,7 +8,7 @@ import {
   listRemovedRows,
 } from "../../environment/invariants.ts";
 import type { Invariant } from "../../environment/server.ts";
-import { maxLines } from "./cartState.ts";
+import { maxLines } from "./cartTools.ts";
 import { wasDelivered } from "./reviewTools.ts";
 import {
   computeTotal,

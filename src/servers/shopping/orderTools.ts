@@ -1,16 +1,18 @@
 /** Tools that show, list, track, cancel and return orders. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
-import { limit } from "./parameters.ts";
+import { contains, descending, equals, getSchemas, meets } from "../kit/table.ts";
+import { orderRow, quantity } from "./parameters.ts";
 import {
   deliveries,
   sumGoods,
   findOrderItem,
-  findOrder,
+  orders,
   payments,
   reasons,
   ShoppingState,
@@ -19,15 +21,19 @@ import {
   computeTotal,
   type Order,
 } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
-const orderId = id("order").describe("Order id, as shopping_list_orders gives it");
-const status = z.enum(["processing", "shipped", "delivered", "cancelled"]);
 const tool = createToolFactory(ShoppingState);
+
+const status = z.enum(["processing", "shipped", "delivered", "cancelled"]);
+const statusRow = orders.fields({ ...orderRow, status: [status, getOrderStatus] });
+
+const getDay = (order: Order) => order.placed.slice(0, 10);
 
 const formatOrder = (order: Order, orderId: string) => `order ${order.number} (${orderId})`;
 
 /** The contents of an order in a few words. */
-function summarizeContents({ products }: Pick<ShoppingState, "products">, order: Order): string {
+function summarizeContents({ products }: ShoppingState, order: Order): string {
   const names = Object.values(order.items).map(
     it => `${it.quantity > 1 ? `${it.quantity} × ` : ""}${products[it.product_id]!.name}`,
   );
@@ -53,130 +59,78 @@ function computeRefund({ returns }: ShoppingState, order: Order, value: number):
 }
 
 export const orderTools = {
-  get_order: tool({
-    effect: "read",
+  get_order: orders.get({
     summary:
       "Get one order in full: its items with their ids, what it cost and how it was paid, its status and until when things can be sent back.",
-    input: { order_id: orderId },
-    returns: {
-      number: label("order"),
-      order_id: id("order"),
-      status,
+    row: {
+      ...statusRow,
       placed: minute(),
-      items: z.array(
-        z.object({
-          product: label("order_item"),
-          item_id: id("order_item"),
-          product_id: id("product"),
-          quantity: z.int(),
-          price: cents(),
-          sent_back: z.int().optional(),
-        }),
-      ),
-      goods: cents(),
+      items: [
+        z.array(
+          z.object({
+            product: label("order_item"),
+            item_id: id("order_item"),
+            product_id: id("product"),
+            quantity: z.int(),
+            price: cents(),
+            sent_back: z.int().optional(),
+          }),
+        ),
+        (order, { world }) =>
+          Object.entries(order.items).map(([item_id, { product_id, quantity, price }]) =>
+            omitUndefined({
+              product: world.products[product_id]!.name,
+              item_id,
+              product_id,
+              quantity,
+              price,
+              sent_back: countReturned(world.returns, item_id) || undefined,
+            }),
+          ),
+      ],
+      goods: [cents(), order => sumGoods(Object.values(order.items))],
       discount: cents(),
       delivery_fee: cents(),
-      total: cents(),
+      total: [cents(), computeTotal],
       pay_with: z.enum(payments),
       delivery: z.enum(deliveries),
-      return_until: day().optional(),
-    },
-    run(state, { order_id }) {
-      const order = findOrder(state, order_id);
-      const items = Object.entries(order.items).map(([item_id, it]) => {
-        const sent_back = countReturned(state.returns, item_id);
-        return {
-          product: state.products[it.product_id]!.name,
-          item_id,
-          product_id: it.product_id,
-          quantity: it.quantity,
-          price: it.price,
-          ...(sent_back ? { sent_back } : {}),
-        };
-      });
-      const until = getLastReturnDay(state, order);
-      return {
-        number: String(order.number),
-        order_id,
-        status: getOrderStatus(order),
-        placed: order.placed,
-        items,
-        goods: sumGoods(items),
-        discount: order.discount,
-        delivery_fee: order.delivery_fee,
-        total: computeTotal(order),
-        pay_with: order.pay_with,
-        delivery: order.delivery,
-        ...(until ? { return_until: until } : {}),
-      };
+      return_until: [day().optional(), (order, { world }) => getLastReturnDay(world, order)],
     },
   }),
-  list_orders: tool({
-    effect: "read",
+  list_orders: orders.list({
     summary: "List the customer's orders, newest first, by number, status, day or what is in them.",
-    input: {
-      number: label("order").optional().describe("Only orders whose number contains this"),
-      product: z
-        .string()
-        .min(1)
-        .max(80)
-        .optional()
-        .describe("Only orders with a product whose name contains this")
-        .meta({
-          examples: [
-            "lamp",
-            "kettle",
-            "tent",
-            "coffee",
-            "headphones",
-            "notebook",
-            "yoga",
-            "pan",
-            "backpack",
-          ],
-        }),
-      status: status.optional().describe("Only orders that stand like this"),
-      from_date: day().optional().describe("First day on which they were placed"),
-      to_date: day().optional().describe("Last day on which they were placed"),
-      limit,
-    },
-    returns: {
-      orders: z.array(
-        z.object({
-          number: label("order"),
-          order_id: id("order"),
-          placed: day(),
-          status,
-          contents: z.string(),
-          total: cents(),
-        }),
+    filters: {
+      number: contains(label("order"), "Only orders whose number contains this", it =>
+        String(it.number),
       ),
+      product: meets(
+        z.string().min(1).max(80).optional().meta({ examples: vocabulary.products }),
+        "Only orders with a product whose name contains this",
+        (order, product, { world }) =>
+          Object.values(order.items).some(it =>
+            containsText(world.products[it.product_id]!.name, product),
+          ),
+      ),
+      status: equals(status, "Only orders that stand like this", getOrderStatus),
+      from_date: meets(
+        day(),
+        "First day on which they were placed",
+        (it, date) => getDay(it) >= date,
+      ),
+      to_date: meets(day(), "Last day on which they were placed", (it, date) => getDay(it) <= date),
     },
-    run(state, { number, product, status: wanted, from_date, to_date, limit = 10 }) {
+    check({ from_date, to_date }) {
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
-      const matches = Object.entries(state.orders).filter(
-        ([, it]) =>
-          (!number || containsText(String(it.number), number)) &&
-          (!wanted || getOrderStatus(it) === wanted) &&
-          (!from_date || it.placed.slice(0, 10) >= from_date) &&
-          (!to_date || it.placed.slice(0, 10) <= to_date) &&
-          (!product ||
-            Object.values(it.items).some(item =>
-              containsText(state.products[item.product_id]!.name, product),
-            )),
-      );
-      matches.sort(([, a], [, b]) => b.number - a.number);
-      return {
-        orders: matches.slice(0, limit).map(([order_id, it]) => ({
-          number: String(it.number),
-          order_id,
-          placed: it.placed.slice(0, 10),
-          status: getOrderStatus(it),
-          contents: summarizeContents(state, it),
-          total: computeTotal(it),
-        })),
-      };
+    },
+    order: descending(it => it.number),
+    limit: 10,
+    row: {
+      ...orderRow,
+      placed: [day(), getDay],
+      status: [status, getOrderStatus],
+      contents: [z.string(), (it, { world }) => summarizeContents(world, it)],
+      total: [cents(), computeTotal],
     },
   }),
   cancel_order: tool({
@@ -184,17 +138,15 @@ export const orderTools = {
     summary:
       "Call off an order that has not been shipped yet. Its goods go back into stock, its coupon can be used again, and what was paid comes back.",
     destructive: true,
-    input: { order_id: orderId },
+    input: { order_id: orders.id },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
-      status,
+      ...getSchemas(statusRow),
       refund: cents().optional().describe("What was paid and comes back"),
       refunded_to: z.enum(payments).optional(),
       store_credit: cents(),
     },
     run(state, { order_id }, { now }) {
-      const order = findOrder(state, order_id);
+      const order = orders.find(state, order_id);
       const currentStatus = getOrderStatus(order);
       if (currentStatus === "cancelled")
         refuse(
@@ -222,9 +174,7 @@ export const orderTools = {
       if (order.pay_with === "store_credit")
         state.store_credit = roundToCents(state.store_credit + refund);
       return {
-        number: String(order.number),
-        order_id,
-        status: "cancelled" as const,
+        ...orders.show(statusRow, state, order_id, now),
         ...(isPaid ? { refund, refunded_to: order.pay_with } : {}),
         store_credit: state.store_credit,
       };
@@ -234,18 +184,16 @@ export const orderTools = {
     effect: "read",
     summary:
       "See where an order is: what has happened to its parcel so far, the parcel's number and the day it is expected.",
-    input: { order_id: orderId },
+    input: { order_id: orders.id },
     returns: {
-      number: label("order"),
-      order_id: id("order"),
-      status,
+      ...getSchemas(statusRow),
       expected: day().optional(),
       delivered: day().optional(),
       parcel: z.string().optional(),
       events: z.array(z.object({ at: minute(), what: z.string() })),
     },
-    run(state, { order_id }) {
-      const order = findOrder(state, order_id);
+    run(state, { order_id }, { now }) {
+      const order = orders.find(state, order_id);
       if (order.cancelled)
         refuse(
           "precondition_failed",
@@ -256,16 +204,13 @@ export const orderTools = {
       if (order.shipped) events.push({ at: order.shipped, what: "left the warehouse" });
       if (order.delivered)
         events.push({ at: order.delivered, what: `delivered to ${state.address}` });
-      return {
-        number: String(order.number),
-        order_id,
-        status: getOrderStatus(order),
-        ...(order.delivered
-          ? { delivered: order.delivered.slice(0, 10) }
-          : { expected: order.expected }),
-        ...(order.parcel ? { parcel: order.parcel } : {}),
+      return omitUndefined({
+        ...orders.show(statusRow, state, order_id, now),
+        expected: order.delivered ? undefined : order.expected,
+        delivered: order.delivered?.slice(0, 10),
+        parcel: order.parcel,
         events,
-      };
+      });
     },
   }),
   request_return: tool({
@@ -275,10 +220,7 @@ export const orderTools = {
     input: {
       item_id: id("order_item").describe("Item id, as shopping_get_order gives it"),
       reason: z.enum(reasons).describe("Why it goes back"),
-      quantity: z
-        .int()
-        .min(1)
-        .max(99)
+      quantity: quantity
         .optional()
         .describe("How many of it, all that were not sent back yet if not given")
         .meta({ examples: [1, 1, 2, 3] }),
@@ -291,7 +233,7 @@ export const orderTools = {
       refund: cents(),
       refunded_to: z.string(),
     },
-    run(state, { item_id, reason, quantity }, { now, newId }) {
+    run(state, { item_id, reason, quantity: wanted }, { now, newId }) {
       const { orderId: ofOrder, order, item } = findOrderItem(getOriginal(state).orders, item_id);
       const { name, returnable } = getOriginal(state).products[item.product_id]!;
       const until = getLastReturnDay(state, order);
@@ -316,7 +258,7 @@ export const orderTools = {
       const returnableCount = item.quantity - countReturned(getOriginal(state).returns, item_id);
       if (returnableCount === 0)
         refuse("conflict", `all ${item.quantity} of ${name} (${item_id}) were sent back already`);
-      const count = quantity ?? returnableCount;
+      const count = wanted ?? returnableCount;
       if (count > returnableCount)
         refuse(
           "limit_exceeded",

@@ -1,32 +1,19 @@
-/** Parameters and row shapes that several tools of the shop share. */
+/** Parameters and result fields that several tools of the shop share. */
 import { z } from "zod";
-import { cents, id, label, rowLimit } from "../../environment/fieldSchemas.ts";
-import { type ShoppingState, createRatingLookup } from "./state.ts";
-
-export const productId = id("product").describe("Product id, as shopping_search_products gives it");
+import { cents, label, rowLimit } from "../../environment/fieldSchemas.ts";
+import { orders } from "./state.ts";
 
 export const limit = rowLimit(10);
+export const quantity = z.int().min(1).max(99);
 
-export const productRow = {
-  product: label("product"),
-  product_id: id("product"),
-  price: cents(),
-  rating: z.number().optional().describe("Mean of all reviews, 1 to 5"),
-  in_stock: z.boolean(),
+export const totalFields = {
+  goods: cents(),
+  discount: cents(),
+  delivery_fee: cents(),
+  total: cents(),
 };
 
-/** Creates a function that returns the row of a product. */
-export const createRowFactory = (state: ShoppingState) => {
-  const getRating = createRatingLookup(state.reviews);
-  return (product_id: string) => {
-    const it = state.products[product_id]!;
-    const rating = getRating(product_id);
-    return {
-      product: it.name,
-      product_id,
-      price: it.price,
-      ...(rating === undefined ? {} : { rating }),
-      in_stock: it.stock > 0 && it.status === "active",
-    };
-  };
-};
+export const orderRow = orders.fields({
+  number: [label("order"), it => String(it.number)],
+  order_id: orders.idField,
+});

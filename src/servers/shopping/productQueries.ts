@@ -1,39 +1,71 @@
 /** Tools that list categories and search, show and compare products. */
 import { z } from "zod";
+import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { addDays } from "../../environment/time.ts";
-import { limit, productRow, productId, createRowFactory } from "./parameters.ts";
+import { contains } from "../kit/table.ts";
+import { limit, quantity } from "./parameters.ts";
 import { wasDelivered } from "./reviewTools.ts";
-import { findProduct, createRatingLookup, ShoppingState } from "./state.ts";
+import {
+  categories,
+  createRatingLookup,
+  products,
+  requireActive,
+  ShoppingState,
+  type Product,
+} from "./state.ts";
 
 const tool = createToolFactory(ShoppingState);
 
+const maxPrice = z
+  .number()
+  .min(1)
+  .max(10_000)
+  .optional()
+  .describe("Only products that cost at most this much");
+
+const productRow = {
+  product: label("product"),
+  product_id: id("product"),
+  price: cents(),
+  rating: z.number().optional().describe("Mean of all reviews, 1 to 5"),
+  in_stock: z.boolean(),
+};
+type ProductRow = z.output<z.ZodObject<typeof productRow>>;
+
+/** Creates a function that returns the row of a product. */
+function createRowFactory(state: ShoppingState) {
+  const getRating = createRatingLookup(state.reviews);
+  return ([product_id, it]: readonly [string, Product]): ProductRow =>
+    omitUndefined({
+      product: it.name,
+      product_id,
+      price: it.price,
+      rating: getRating(product_id),
+      in_stock: it.stock > 0 && it.status === "active",
+    });
+}
+
 export const productQueries = {
-  list_categories: tool({
-    effect: "read",
+  list_categories: categories.list({
     summary:
       "List the shop's categories with how many products each has, all of them or only those whose name contains some words.",
-    input: {
-      name: label("category").optional().describe("Only categories whose name contains this"),
+    filters: {
+      name: contains(label("category"), "Only categories whose name contains this", it => it.name),
     },
-    returns: {
-      categories: z.array(
-        z.object({ category: label("category"), category_id: id("category"), products: z.int() }),
-      ),
-    },
-    run: ({ categories, products }, { name }) => ({
-      categories: Object.entries(categories)
-        .filter(([, it]) => !name || containsText(it.name, name))
-        .map(([category_id, it]) => ({
-          category: it.name,
-          category_id,
-          products: Object.values(products).filter(
-            row => row.category_id === category_id && row.status === "active",
+    row: {
+      category: [label("category"), it => it.name],
+      category_id: categories.idField,
+      products: [
+        z.int(),
+        (_, { id: categoryId, world }) =>
+          Object.values(world.products).filter(
+            it => it.category_id === categoryId && it.status === "active",
           ).length,
-        })),
-    }),
+      ],
+    },
   }),
   search_products: tool({
     effect: "read",
@@ -44,13 +76,7 @@ export const productQueries = {
       category_id: id("category")
         .optional()
         .describe("Only products of this category, as shopping_list_categories gives it"),
-      max_price: z
-        .number()
-        .min(1)
-        .max(10_000)
-        .optional()
-        .describe("Only products that cost at most this much")
-        .meta({ examples: [10, 15, 20, 25, 30, 40, 50, 60, 75, 100, 150, 200] }),
+      max_price: maxPrice.meta({ examples: [10, 15, 20, 25, 30, 40, 50, 60, 75, 100, 150, 200] }),
       min_rating: z
         .number()
         .min(1)
@@ -69,13 +95,7 @@ export const productQueries = {
     },
     returns: { products: z.array(z.object(productRow)) },
     run(state, { name, category_id, max_price, min_rating, in_stock, sort, limit = 10 }) {
-      if (category_id)
-        findEntity(
-          state.categories,
-          category_id,
-          "category",
-          "shopping_list_categories gives the ids",
-        );
+      if (category_id) categories.find(state, category_id);
       const matches = Object.entries(state.products).filter(
         ([, it]) =>
           (name ? containsText(`${it.name} ${it.brand}`, name) : it.status === "active") &&
@@ -83,7 +103,6 @@ export const productQueries = {
           (max_price === undefined || it.price <= max_price),
       );
       const rows = matches
-        .map(([product_id]) => product_id)
         .map(createRowFactory(state))
         .filter(
           it =>
@@ -91,53 +110,42 @@ export const productQueries = {
             (min_rating === undefined || (it.rating ?? 0) >= min_rating),
         );
       const order = {
-        price_low: (it: (typeof rows)[number]) => it.price,
-        price_high: (it: (typeof rows)[number]) => -it.price,
-        rating: (it: (typeof rows)[number]) => -(it.rating ?? 0),
+        price_low: (it: ProductRow) => it.price,
+        price_high: (it: ProductRow) => -it.price,
+        rating: (it: ProductRow) => -(it.rating ?? 0),
       };
       if (sort === "name") rows.sort((a, b) => (a.product < b.product ? -1 : 1));
       else if (sort) rows.sort((a, b) => order[sort](a) - order[sort](b));
       return { products: rows.slice(0, limit) };
     },
   }),
-  get_product: tool({
-    effect: "read",
+  get_product: products.get({
     summary:
       "Get one product in full: brand, category, price, features, rating, how many one order may have and whether it can be sent back.",
-    input: { product_id: productId },
-    returns: {
-      product: label("product"),
-      product_id: id("product"),
+    row: {
+      product: [label("product"), it => it.name],
+      product_id: products.idField,
       brand: z.string(),
-      category: label("category"),
+      category: [label("category"), (it, { world }) => world.categories[it.category_id]!.name],
       category_id: id("category"),
       price: cents(),
       status: z.string(),
       features: z.record(z.string(), z.string()),
-      rating: z.number().optional(),
-      reviews: z.int(),
-      most_per_order: z.int(),
+      rating: [
+        z.number().optional(),
+        (_, { id: productId, world }) => createRatingLookup(world.reviews)(productId),
+      ],
+      reviews: [
+        z.int(),
+        (_, { id: productId, world }) =>
+          Object.values(world.reviews).filter(it => it.product_id === productId).length,
+      ],
+      most_per_order: [z.int(), it => it.limit],
       returnable: z.boolean(),
-      bought_before: z.boolean().describe("Whether the customer has had it delivered"),
-    },
-    run(state, { product_id }) {
-      const it = findProduct(state, product_id);
-      const rating = createRatingLookup(state.reviews)(product_id);
-      return {
-        product: it.name,
-        product_id,
-        brand: it.brand,
-        category: state.categories[it.category_id]!.name,
-        category_id: it.category_id,
-        price: it.price,
-        status: it.status,
-        features: it.features,
-        ...(rating === undefined ? {} : { rating }),
-        reviews: Object.values(state.reviews).filter(row => row.product_id === product_id).length,
-        most_per_order: it.limit,
-        returnable: it.returnable,
-        bought_before: wasDelivered(state, product_id),
-      };
+      bought_before: [
+        z.boolean().describe("Whether the customer has had it delivered"),
+        (_, { id: productId, world }) => wasDelivered(world, productId),
+      ],
     },
   }),
   compare_products: tool({
@@ -161,21 +169,18 @@ export const productQueries = {
         refuse("invalid_params", "product_ids names a product twice", "name each product once");
       const row = createRowFactory(state);
       const rows = product_ids.map(it => {
-        const { features } = findProduct(state, it);
-        return { ...row(it), features };
+        const product = products.find(state, it);
+        return { ...row([it, product]), features: product.features };
       });
       const cheapest = rows.reduce((a, b) => (b.price < a.price ? b : a));
       const best = rows
         .filter(it => it.rating !== undefined)
-        .reduce<(typeof rows)[number] | undefined>(
-          (a, b) => (a && a.rating! >= b.rating! ? a : b),
-          undefined,
-        );
-      return {
+        .reduce<ProductRow | undefined>((a, b) => (a && a.rating! >= b.rating! ? a : b), undefined);
+      return omitUndefined({
         products: rows,
         cheapest: cheapest.product,
-        ...(best ? { best_rated: best.product } : {}),
-      };
+        best_rated: best?.product,
+      });
     },
   }),
   check_stock: tool({
@@ -183,11 +188,8 @@ export const productQueries = {
     summary:
       "Check whether a quantity of a product can be had now, and when it would arrive by standard and by express delivery.",
     input: {
-      product_id: productId,
-      quantity: z
-        .int()
-        .min(1)
-        .max(99)
+      product_id: products.id,
+      quantity: quantity
         .optional()
         .describe("How many, 1 if not given")
         .meta({ examples: [1, 2, 3, 4, 5, 6, 8, 10] }),
@@ -202,25 +204,19 @@ export const productQueries = {
       restock: day().optional(),
     },
     run(state, { product_id, quantity = 1 }, { now }) {
-      const { name, stock, status, restock } = findProduct(state, product_id);
-      if (status === "discontinued")
-        refuse(
-          "precondition_failed",
-          `${name} (${product_id}) is no longer sold`,
-          "shopping_get_recommendations finds something like it",
-        );
+      const product = products.find(state, product_id);
+      const { name, stock, restock } = product;
+      requireActive(product_id, product);
       const available = stock >= quantity;
-      return {
+      return omitUndefined({
         product: name,
         product_id,
         stock,
         available,
-        ...(available
-          ? { standard: addDays(now, 4), express: addDays(now, 1) }
-          : restock
-            ? { restock }
-            : {}),
-      };
+        standard: available ? addDays(now, 4) : undefined,
+        express: available ? addDays(now, 1) : undefined,
+        restock: available ? undefined : restock,
+      });
     },
   }),
   get_recommendations: tool({
@@ -228,19 +224,13 @@ export const productQueries = {
     summary:
       "Get products to buy instead of a product or along with it: others of its category that can be had now, best rated first.",
     input: {
-      product_id: productId,
-      max_price: z
-        .number()
-        .min(1)
-        .max(10_000)
-        .optional()
-        .describe("Only products that cost at most this much")
-        .meta({ examples: [15, 20, 25, 30, 40, 50, 75, 100] }),
+      product_id: products.id,
+      max_price: maxPrice.meta({ examples: [15, 20, 25, 30, 40, 50, 75, 100] }),
       limit,
     },
     returns: { products: z.array(z.object(productRow)) },
     run(state, { product_id, max_price, limit = 10 }) {
-      const { category_id } = findProduct(state, product_id);
+      const { category_id } = products.find(state, product_id);
       const similar = Object.entries(state.products).filter(
         ([key, it]) =>
           key !== product_id &&
@@ -249,7 +239,7 @@ export const productQueries = {
           it.stock > 0 &&
           (max_price === undefined || it.price <= max_price),
       );
-      const rows = similar.map(([key]) => key).map(createRowFactory(state));
+      const rows = similar.map(createRowFactory(state));
       return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, limit) };
     },
   }),

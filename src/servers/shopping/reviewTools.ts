@@ -1,10 +1,12 @@
 /** Tools that show and add reviews. */
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
+import { omitUndefined } from "../../environment/json.ts";
 import { day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { limit, productId } from "./parameters.ts";
-import { ShoppingState, findProduct, createRatingLookup, getOrderStatus } from "./state.ts";
+import { limit } from "./parameters.ts";
+import { createRatingLookup, getOrderStatus, products, ShoppingState } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(ShoppingState);
 
@@ -15,7 +17,7 @@ export const reviewTools = {
     effect: "read",
     summary: "Read what customers think of a product, newest first, with the mean of their stars.",
     input: {
-      product_id: productId,
+      product_id: products.id,
       stars: stars
         .optional()
         .describe("Only reviews with exactly this many stars")
@@ -38,7 +40,7 @@ export const reviewTools = {
       ),
     },
     run(state, { product_id, stars, limit = 10 }) {
-      const { name } = findProduct(state, product_id);
+      const { name } = products.find(state, product_id);
       const rating = createRatingLookup(state.reviews)(product_id);
       const matches = Object.entries(state.reviews).filter(
         ([, it]) => it.product_id === product_id && (stars === undefined || it.stars === stars),
@@ -54,7 +56,7 @@ export const reviewTools = {
         text: it.text,
         date: it.date,
       }));
-      return { product: name, product_id, ...(rating === undefined ? {} : { rating }), reviews };
+      return omitUndefined({ product: name, product_id, rating, reviews });
     },
   }),
   add_review: tool({
@@ -62,45 +64,21 @@ export const reviewTools = {
     summary:
       "Publish the customer's own review of a product that was delivered to them, once for each product.",
     input: {
-      product_id: productId,
+      product_id: products.id,
       stars: stars.describe("1 is worst, 5 is best").meta({ examples: [1, 2, 3, 4, 5] }),
       title: z
         .string()
         .min(2)
         .max(80)
         .describe("The review in a few words")
-        .meta({
-          examples: [
-            "My honest opinion",
-            "After a month of use",
-            "First impressions",
-            "What I think of it",
-            "After daily use",
-            "A short review",
-            "Used every weekend",
-            "Half a year later",
-            "Bought for my kitchen table",
-            "How it holds up",
-          ],
-        }),
+        .meta({ examples: vocabulary.titles }),
       text: z
         .string()
         .min(2)
         .max(500)
         .optional()
         .describe("The review in full")
-        .meta({
-          examples: [
-            "I have had it for three weeks now.",
-            "Measure your space before you order.",
-            "Delivery was on time, the box was large.",
-            "I use it on most days.",
-            "I bought it after reading many reviews.",
-            "It looks as it does in the pictures.",
-            "My first one was a gift.",
-            "The manual is short, which I like.",
-          ],
-        }),
+        .meta({ examples: vocabulary.texts }),
     },
     returns: {
       title: label("review"),
@@ -109,7 +87,7 @@ export const reviewTools = {
       rating: z.number().describe("The product's mean with this review"),
     },
     run(state, { product_id, stars, title, text = "" }, { now, newId }) {
-      const { name } = findProduct(getOriginal(state), product_id);
+      const { name } = products.find(getOriginal(state), product_id);
       if (!wasDelivered(getOriginal(state), product_id))
         refuse(
           "permission_denied",

@@ -10,14 +10,7 @@ import { reviewTools } from "./reviewTools.ts";
 import { wishListTools } from "./wishListTools.ts";
 import { ShoppingState, references } from "./state.ts";
 
-const {
-  list_categories,
-  search_products,
-  get_product,
-  compare_products,
-  get_recommendations,
-  check_stock,
-} = productQueries;
+const { get_recommendations, check_stock, ...browsing } = productQueries;
 
 export const server = defineServer({
   name: "shopping",
@@ -27,10 +20,7 @@ export const server = defineServer({
   references,
   invariants,
   tools: {
-    list_categories,
-    search_products,
-    get_product,
-    compare_products,
+    ...browsing,
     ...reviewTools,
     get_recommendations,
     check_stock,

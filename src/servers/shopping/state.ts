@@ -5,7 +5,8 @@
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { addDays } from "../../environment/time.ts";
 
@@ -61,7 +62,7 @@ const Coupon = z.strictObject({
   expires: day(),
   used: z.boolean(),
 });
-type Coupon = z.infer<typeof Coupon>;
+export type Coupon = z.infer<typeof Coupon>;
 
 const Line = z.strictObject({ product_id: z.string(), quantity });
 
@@ -128,10 +129,17 @@ export const ShoppingState = z.strictObject({
 });
 export type ShoppingState = z.infer<typeof ShoppingState>;
 
-export const findProduct = (state: Pick<ShoppingState, "products">, productId: string) =>
-  findEntity(state.products, productId, "product", "shopping_search_products gives the ids");
-export const findOrder = (state: Pick<ShoppingState, "orders">, orderId: string) =>
-  findEntity(state.orders, orderId, "order", "shopping_list_orders gives the ids");
+const table = createTableFactory(ShoppingState);
+export const categories = table("categories", {
+  entity: "category",
+  idsFrom: "shopping_list_categories",
+});
+export const products = table("products", {
+  entity: "product",
+  idsFrom: "shopping_search_products",
+});
+export const coupons = table("coupons", { entity: "coupon", idsFrom: "shopping_list_coupons" });
+export const orders = table("orders", { entity: "order", idsFrom: "shopping_list_orders" });
 
 export const getOrderStatus = (
   order: Order,
@@ -145,7 +153,7 @@ export const getOrderStatus = (
         : "processing";
 
 /** The last day on which the items of a delivered order can be returned. */
-export const getLastReturnDay = ({ terms }: Pick<ShoppingState, "terms">, order: Order) =>
+export const getLastReturnDay = ({ terms }: ShoppingState, order: Order) =>
   order.delivered ? addDays(order.delivered, terms.return_days) : undefined;
 
 /** Creates a look-up of mean ratings, rounded to tenths; undefined without reviews. */
@@ -167,59 +175,43 @@ export const sumGoods = (items: readonly { readonly quantity: number; readonly p
 export const computeTotal = (order: Order) =>
   roundToCents(sumGoods(Object.values(order.items)) - order.discount + order.delivery_fee);
 
-const listPricedLines = ({ products, cart }: Pick<ShoppingState, "products" | "cart">) =>
-  Object.values(cart.lines).map(({ product_id, quantity }) => {
-    const { price, category_id } = products[product_id]!;
-    return { quantity, price, category_id };
-  });
-
-/** The value of the goods in the cart. */
-export const sumCartGoods = (state: Pick<ShoppingState, "products" | "cart">): number =>
-  sumGoods(listPricedLines(state));
-
-interface CartTotals {
-  readonly goods: number;
-  readonly discount: number;
-  readonly delivery_fee: number;
-  readonly total: number;
-}
+/** The value of the goods in the cart, or of those of one category. */
+export const sumCartGoods = ({ products, cart }: ShoppingState, categoryId?: string): number =>
+  sumGoods(
+    Object.values(cart.lines).flatMap(({ product_id, quantity }) => {
+      const { price, category_id } = products[product_id]!;
+      return categoryId === undefined || category_id === categoryId ? [{ quantity, price }] : [];
+    }),
+  );
 
 /** The totals of the cart, with its coupon if it can be used this day, for a way of delivery. */
 export function computeCartTotals(
-  {
-    products,
-    coupons,
-    categories,
-    cart,
-    terms,
-  }: Pick<ShoppingState, "products" | "coupons" | "categories" | "cart" | "terms">,
+  state: ShoppingState,
   today: string,
   delivery: Order["delivery"] = "standard",
-): CartTotals {
-  const pricedLines = listPricedLines({ products, cart });
-  const goods = sumGoods(pricedLines);
-  const cartCoupon = cart.coupon === undefined ? undefined : coupons[cart.coupon]!;
+) {
+  const { cart, terms } = state;
+  const goods = sumCartGoods(state);
+  const cartCoupon = cart.coupon === undefined ? undefined : state.coupons[cart.coupon]!;
   const isUsable =
-    cartCoupon &&
-    !findValidityProblem(cartCoupon, today) &&
-    !findMinimumProblem({ products, categories, cart }, cartCoupon);
+    cartCoupon && !findValidityProblem(cartCoupon, today) && !findMinimumProblem(state, cartCoupon);
   const coupon = isUsable ? cartCoupon : undefined;
-  const eligible = sumGoods(
-    pricedLines.filter(it => !coupon?.category_id || it.category_id === coupon.category_id),
-  );
-  const discount = !coupon
-    ? 0
-    : coupon.kind === "percent"
-      ? roundToCents((eligible * Math.min(coupon.value, 100)) / 100)
-      : coupon.kind === "amount"
-        ? Math.min(coupon.value, eligible)
-        : 0;
+  const discount = coupon ? computeDiscount(state, coupon) : 0;
   const isFree =
-    pricedLines.length === 0 ||
+    Object.keys(cart.lines).length === 0 ||
     (delivery === "standard" &&
       (goods >= terms.free_delivery_from || coupon?.kind === "free_delivery"));
   const delivery_fee = isFree ? 0 : delivery === "express" ? terms.express_fee : terms.delivery_fee;
   return { goods, discount, delivery_fee, total: roundToCents(goods - discount + delivery_fee) };
+}
+
+/** What a coupon takes off the goods in the cart. */
+function computeDiscount(state: ShoppingState, { kind, value, category_id }: Coupon): number {
+  if (kind === "free_delivery") return 0;
+  const eligible = sumCartGoods(state, category_id);
+  return kind === "percent"
+    ? roundToCents((eligible * Math.min(value, 100)) / 100)
+    : Math.min(value, eligible);
 }
 
 /** The arguments of `refuse`. */
@@ -243,19 +235,9 @@ export function findValidityProblem(
   return undefined;
 }
 
-/** The goods in the cart that count for a coupon. */
-const sumEligibleGoods = (
-  state: Pick<ShoppingState, "products" | "cart">,
-  { category_id }: Coupon,
-): number =>
-  sumGoods(listPricedLines(state).filter(it => !category_id || it.category_id === category_id));
-
 /** Why the cart has not enough goods for a coupon. */
-export function findMinimumProblem(
-  state: Pick<ShoppingState, "products" | "categories" | "cart">,
-  coupon: Coupon,
-): Problem | undefined {
-  const goods = sumEligibleGoods(state, coupon);
+export function findMinimumProblem(state: ShoppingState, coupon: Coupon): Problem | undefined {
+  const goods = sumCartGoods(state, coupon.category_id);
   // every product costs something
   if (goods >= coupon.minimum && goods > 0) return undefined;
   const where = coupon.category_id ? ` in ${state.categories[coupon.category_id]!.name}` : "";
@@ -268,13 +250,13 @@ export function findMinimumProblem(
 
 /** Why a coupon cannot be used for the cart on this day. */
 export function findCouponProblem(
-  state: Pick<ShoppingState, "products" | "categories" | "cart" | "terms">,
+  state: ShoppingState,
   coupon: Coupon,
   today: string,
 ): Problem | undefined {
   const problem = findValidityProblem(coupon, today) ?? findMinimumProblem(state, coupon);
   if (problem) return problem;
-  const goods = sumEligibleGoods(state, coupon);
+  const goods = sumCartGoods(state, coupon.category_id);
   const { free_delivery_from } = state.terms;
   if (coupon.kind === "free_delivery" && goods >= free_delivery_from)
     return [
@@ -285,15 +267,20 @@ export function findCouponProblem(
   return undefined;
 }
 
+/** Refuses a discontinued product. */
+export function requireActive(productId: string, { name, status }: Product): void {
+  if (status === "discontinued")
+    refuse(
+      "precondition_failed",
+      `${name} (${productId}) is no longer sold`,
+      "shopping_get_recommendations finds something like it",
+    );
+}
+
 /** Refuses a quantity of a product that the shop cannot sell. */
 export function requireSellable(productId: string, product: Product, quantity: number): void {
   const description = `${product.name} (${productId})`;
-  if (product.status === "discontinued")
-    refuse(
-      "precondition_failed",
-      `${description} is no longer sold`,
-      "shopping_get_recommendations finds something like it",
-    );
+  requireActive(productId, product);
   if (product.stock === 0)
     refuse(
       "precondition_failed",

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { productId } from "./parameters.ts";
-import { findProduct, ShoppingState } from "./state.ts";
+import { products, requireActive, ShoppingState } from "./state.ts";
 
 const tool = createToolFactory(ShoppingState);
 
@@ -13,7 +12,7 @@ export const wishListTools = {
     effect: "write",
     summary:
       "Remember a product on the wish list, with what it costs today. Sold out ones can be kept there too.",
-    input: { product_id: productId },
+    input: { product_id: products.id },
     returns: {
       product: label("product"),
       product_id: id("product"),
@@ -21,14 +20,10 @@ export const wishListTools = {
       wishes: z.int().describe("How many products the wish list has now"),
     },
     run(state, { product_id }, { now }) {
-      const { name, price, status } = findProduct(state, product_id);
+      const product = products.find(state, product_id);
+      const { name, price } = product;
       const n = Object.keys(state.wishes).length;
-      if (status === "discontinued")
-        refuse(
-          "precondition_failed",
-          `${name} (${product_id}) is no longer sold`,
-          "shopping_get_recommendations finds something like it",
-        );
+      requireActive(product_id, product);
       if (Object.hasOwn(state.wishes, product_id))
         refuse(
           "conflict",
