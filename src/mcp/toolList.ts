@@ -6,6 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts
 import type { Tool } from "../environment/server.ts";
 import { readInputSchema, readOutputSchema } from "./publishedSchema.ts";
 import { ReplyError } from "./rpcClient.ts";
+import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 
 /** A tool as its server lists it, without what is needed to run it and to check its results. */
 export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;
@@ -30,14 +31,6 @@ const maxPages = 100;
 
 /** The code of the error by which a server says that it has no tools at all. */
 const methodNotFound = -32601;
-
-/** The deepest tool that is read. */
-const maxDepth = 200;
-
-const isNested = (value: Json, depth: number): boolean =>
-  value !== null &&
-  typeof value === "object" &&
-  (depth === 0 || Object.values(value).some((it: Json) => isNested(it, depth - 1)));
 
 /** Requests the page of a list that a cursor names, or else the first one. */
 type RequestPage = (params: JsonObject) => Promise<Json>;
@@ -94,8 +87,8 @@ function readTool(server: string, listed: Json, place: string): ConnectedTool | 
   if (!isJsonObject(listed)) return { name: place, reason: "it is not an object" };
   const { name, description, title, inputSchema, outputSchema } = listed;
   if (typeof name !== "string" || name === "") return { name: place, reason: "it has no name" };
-  if (isNested(listed, maxDepth))
-    return { name, reason: `it is nested more than ${maxDepth} deep` };
+  if (isTooDeep(listed, "document"))
+    return { name, reason: `it is ${describeTooDeep("document")}` };
   const input = readInputSchema(inputSchema);
   if ("reason" in input) return { name, reason: input.reason };
   const annotations = isJsonObject(listed["annotations"]) ? listed["annotations"] : {};

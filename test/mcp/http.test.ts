@@ -155,7 +155,7 @@ describe("calls", () => {
       content: [
         {
           type: "text",
-          text: `{"error_type":"invalid_params","message":"counter_id must be a string, not an array"}`,
+          text: `{"error_type":"invalid_params","message":"the arguments are nested more than 64 levels deep"}`,
         },
       ],
     });

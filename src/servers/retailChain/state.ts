@@ -20,7 +20,7 @@ export const categories = [
   "lights",
   "water",
 ] as const;
-const weekdays = [
+export const weekdays = [
   "sunday",
   "monday",
   "tuesday",
