@@ -41,7 +41,7 @@ export function describeMissingFact(fact: Fact, asked: AskedCall, attempt: Attem
       ? `the number of results of ${call} was not looked up`
       : `the ${formatField(field)} was not looked up (${call} shows it)`;
   }
-  const nameOf = (id: string) => names.name(id) ?? names.formatValue(id);
+  const nameOf = (id: string) => names.name(id) ?? id;
   const known = names.name(entity);
   const owners = of.map(nameOf).join(" and ");
   // a value that identifies no entity is a row of a list

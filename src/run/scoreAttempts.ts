@@ -76,7 +76,7 @@ export function computeReward(
 ): RowReward {
   const score = scoreRecorded(createAttempt, trajectory, task, profile);
   return "unscorable" in score
-    ? score
+    ? { unscorable: score.unscorable }
     : { breakdown: score.breakdown, success: isAchieved(score.attempt) };
 }
 

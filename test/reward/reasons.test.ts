@@ -7,7 +7,6 @@ import {
   oneWrongValue,
   skipper,
 } from "../../src/evaluation/solvers/wrongSolvers.ts";
-import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { describeTotals } from "../../src/reward/breakdownText.ts";
@@ -15,51 +14,35 @@ import { provePlusProfile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { getSuccess, type Success } from "../../src/reward/success.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
-import type { Goal, Task } from "../../src/trajectory/task.ts";
+import type { Task } from "../../src/trajectory/task.ts";
 import { catalog } from "../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { calling, saying } from "../trajectory/sampleTasks.ts";
 
 const createAttempt = createAttemptFactory(catalog);
-const done = saying("Done.");
-
-const call = (name: string, args: Goal["calls"][number]["arguments"]) => ({
-  name,
-  arguments: args,
-});
-
-/** A task on one server whose goals are these calls. */
-async function createTask(server: string, goals: Goal["calls"]): Promise<Task> {
-  const { tasks } = await synthesizeTasks(1, { servers: [server] });
-  return {
-    ...tasks[0]!,
-    goals: goals.map(it => ({ calls: [it], after: [], turn: 0 })),
-    turns: [{ user: "Please.", reply: "Done." }] as unknown as Task["turns"],
-  };
-}
-
-async function attemptTask(task: Task, ...messages: readonly AssistantMessage[]) {
-  const policy = createScriptedPolicy("test", [...messages]);
-  const { trajectory, finalState } = await rollout(task, policy, catalog);
-  return createAttempt(task, trajectory, finalState);
-}
-
 test("a file is named by its path, and the call that changed it by its number", async () => {
   const { tasks } = await synthesizeTasks(1, { servers: ["filesystem"] });
-  const [{ files }] = [readFiles(tasks[0]!)];
-  const path = files[0]!;
-  const chmod = (mode: string) => call("filesystem_chmod", { path, mode });
-  const task = await createTask("filesystem", [chmod("600")]);
-  const attempt = await attemptTask(
-    task,
-    calling(call("filesystem_ls", {})),
+  const path = findFile(tasks[0]!);
+  const list = { name: "filesystem_ls", arguments: {} };
+  const chmod = (mode: string) => ({ name: "filesystem_chmod", arguments: { path, mode } });
+  const task: Task = {
+    ...tasks[0]!,
+    menu: [list, chmod("600")].map(({ name }) => ({ name })),
+    goals: [{ calls: [chmod("600")], after: [], turn: 0 }],
+  };
+  const policy = createScriptedPolicy("test", [
+    calling(list),
     calling(chmod("666")),
-    done,
+    saying("Done."),
+  ]);
+  const { trajectory, finalState } = await rollout(task, policy, catalog);
+  const attempt = createAttempt(task, trajectory, finalState);
+  expect(getSuccess(attempt).reasons[0]).toBe(
+    `${path}: mode is 666, should be 600 (changed by call 2)`,
   );
-  expect(getSuccess(attempt)).toMatchObject({
-    reasons: [`${path}: mode is 666, should be 600 (changed by call 2)`],
-    differences: [{ pointer: expect.stringMatching(/^\/filesystem\/world\/root\/.*\/mode$/) }],
-  });
+  expect(getSuccess(attempt).differences).toEqual([
+    { pointer: expect.stringMatching(/^\/filesystem\/.*\/mode$/), found: "666", wanted: "600" },
+  ]);
   const breakdown = scoreAttempt(attempt, provePlusProfile);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   const totals = describeTotals(breakdown).join("\n");
@@ -67,18 +50,15 @@ test("a file is named by its path, and the call that changed it by its number", 
   expect(totals).toMatch(/efficiency .*= no penalty/);
 });
 
-/** The paths of files in the home folder of a task's user. */
-function readFiles(task: Task): { readonly files: readonly string[] } {
+/** The path of a file in the home folder of a task's user. */
+function findFile(task: Task): string {
   const { name, fixture } = task.servers[0]!;
   const { state } = catalog.getFixture(name, fixture) as unknown as {
-    readonly state: {
-      readonly user: string;
-      readonly root: Directory;
-    };
+    readonly state: { readonly user: string; readonly root: Directory };
   };
   const home = (state.root.entries["home"] as Directory).entries[state.user] as Directory;
-  const files = Object.entries(home.entries).filter(([, it]) => it.type === "file");
-  return { files: files.map(([it]) => `~/${it}`) };
+  const [file] = Object.entries(home.entries).find(([, it]) => it.type === "file")!;
+  return `~/${file}`;
 }
 
 interface Directory {
