@@ -299,9 +299,9 @@ def write_together(trainer: Any) -> None:
     def is_anyone_writing(is_writing: bool) -> bool:
         return any(gather_object([is_writing]))
 
-    def write_with_others(*batch: Any) -> Any:
+    def write_with_others(*batch: Any, **options: Any) -> Any:
         is_anyone_writing(True)
-        return write(*batch)
+        return write(*batch, **options)
 
     def call_tools_with_others(prompts: Any, prompt_ids: Any, *batch: Any) -> Any:
         results = call_tools(prompts, prompt_ids, *batch)
@@ -310,7 +310,7 @@ def write_together(trainer: Any) -> None:
         trainer.generation_config.max_new_tokens = 1
         # while the attempts of others go on, a token that nobody reads
         while is_anyone_writing(False):
-            write(prompt_ids[:1], None, {})
+            write(prompt_ids[:1], None, {}, num_generations=1)
         trainer.generation_config = settings
         return results
 
