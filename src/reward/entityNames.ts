@@ -9,7 +9,7 @@ import type { Attempt } from "../trajectory/attempt.ts";
 import { findEntityPath, getEntity, hasEntity } from "../trajectory/worldEntities.ts";
 
 /** What a path in a state leads to. */
-export interface NamedPlace {
+interface NamedPlace {
   /** The entities on the way, such as "account acc_677 (Savings)"; empty if there are none. */
   readonly subject: string;
   /** The field in the last of them; undefined if the path leads to the entity itself. */

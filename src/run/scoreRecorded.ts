@@ -10,7 +10,7 @@ import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { explainUnscorable, isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
 
-export interface RecordedScore {
+interface RecordedScore {
   readonly attempt: Attempt;
   readonly breakdown: Breakdown;
 }

@@ -182,7 +182,7 @@ export class SessionJournal {
 
 const extension = ".jsonl";
 
-/** Whoever reads a journal learns the ids of its sessions, and can act in them. */
+/** A reader of a journal learns the ids of its sessions, and can act in them. */
 const [folderMode, fileMode] = [0o700, 0o600];
 
 /**

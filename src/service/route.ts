@@ -33,8 +33,8 @@ export interface CheckedRequest {
 }
 
 /**
- * A segment of a path, decoded; undefined if it is not percent-encoded UTF-8. Whoever chooses a
- * process by an id and whoever looks its session up have to read the same id.
+ * A segment of a path, decoded; undefined if it is not percent-encoded UTF-8. The code that chooses
+ * a process by an id and the code that looks up its session must read the same id.
  */
 export function decodeSegment(segment: string): string | undefined {
   try {

@@ -79,7 +79,7 @@ test.each([
   else expect(() => checkUnseen(student, [task])).not.toThrow();
 });
 
-test("what a student was trained on is told of any task, held out or not", () => {
+test("the tools that a student was trained on are reported for any task, held out or not", () => {
   const { saw } = student.config;
   const together = "the tools banking_list_accounts, banking_transfer together";
   expect(describeTrained(saw, { ...move, split: "train" })).toBe(together);
