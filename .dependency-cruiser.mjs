@@ -134,21 +134,49 @@ const exceptionRules = Object.entries(exceptions).map(([file, more]) => {
   };
 });
 
-/** The folders of synthesis, each with the folders it may import besides itself. */
-const synthesisFolders = {
-  text: ["graph"],
-  graph: ["text"],
-  user: ["text", "graph"],
-  teachers: ["user", "text", "graph"],
-  pipeline: ["teachers", "user", "text", "graph"],
+/** The folders of large modules, each with the folders it may import besides itself. */
+const folders = {
+  synthesis: {
+    text: ["graph"],
+    graph: ["text"],
+    user: ["text", "graph"],
+    teachers: ["user", "text", "graph"],
+    pipeline: ["teachers", "user", "text", "graph"],
+  },
+  editor: {
+    shared: [],
+    fixtures: ["shared"],
+    servers: ["fixtures", "shared"],
+    attempts: ["servers", "fixtures", "shared"],
+    tasks: ["attempts", "shared"],
+    synthesis: ["tasks", "attempts", "shared"],
+    runs: ["synthesis", "tasks", "attempts", "shared"],
+    comparison: ["runs", "tasks", "attempts", "shared"],
+    links: ["runs", "tasks", "attempts", "shared"],
+    testExplorer: ["runs", "tasks", "attempts", "shared"],
+    migration: ["attempts", "fixtures", "shared"],
+    agents: ["servers", "shared"],
+    graph: ["servers", "shared"],
+    documentation: ["shared"],
+    terminal: ["shared"],
+  },
 };
-const synthesisRules = Object.entries(synthesisFolders).map(([name, allowed]) => ({
-  name: `synthesis/${name}: folders`,
-  comment: `synthesis/${name} may import ${[name, ...allowed].join(", ")}`,
-  severity: "error",
-  from: { path: `^src/synthesis/${name}/` },
-  to: { path: "^src/synthesis/", pathNot: `^src/synthesis/${anyOf([name, ...allowed])}/` },
-}));
+const folderRules = Object.entries(folders).flatMap(([module, table]) => [
+  ...Object.entries(table).map(([name, allowed]) => ({
+    name: `${module}/${name}: folders`,
+    comment: `${module}/${name} may import ${[name, ...allowed].join(", ")}`,
+    severity: "error",
+    from: { path: `^src/${module}/${name}/` },
+    to: { path: `^src/${module}/`, pathNot: `^src/${module}/${anyOf([name, ...allowed])}/` },
+  })),
+  {
+    name: `${module}: no unknown folder`,
+    comment: `a new folder under src/${module} needs a row in the table`,
+    severity: "error",
+    from: {},
+    to: { path: `^src/${module}/`, pathNot: `^src/${module}/${anyOf(Object.keys(table))}/` },
+  },
+]);
 
 /** Modules that do no input or output: of what is open to all others they may import types only. */
 const pureRules = [
@@ -221,7 +249,7 @@ const config = {
     { name: "no import cycles", severity: "error", from: {}, to: { circular: true } },
     ...moduleRules,
     ...exceptionRules,
-    ...synthesisRules,
+    ...folderRules,
     ...pureRules,
   ],
   options: {

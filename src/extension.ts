@@ -33,7 +33,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const tasks = registerTasks(context, { folder, definitions });
   const findTask = (id: string) => tasks.findTask(id);
 
-  const { registerTrajectories } = await load(() => import("./editor/trajectories/register.ts"));
+  const { registerTrajectories } = await load(() => import("./editor/attempts/register.ts"));
   const { transcripts, trajectoryDebugger, rewardPages } = registerTrajectories(context, {
     folder,
     files,
@@ -43,7 +43,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     findTask,
   });
 
-  const { registerReplayOffer } = await load(() => import("./editor/fixtures/replayOffer.ts"));
+  const { registerReplayOffer } = await load(() => import("./editor/migration/replayOffer.ts"));
   registerReplayOffer(context, { files, definitions, fixtures, transcripts });
 
   const { registerTaskMigration } = await load(() => import("./editor/migration/register.ts"));
@@ -63,7 +63,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     synthesis,
   });
 
-  const { registerAttempts } = await load(() => import("./editor/attempts/register.ts"));
+  const { registerAttempts } = await load(() => import("./editor/comparison/register.ts"));
   registerAttempts(context, { folder, definitions, tasks, runs, transcripts });
 
   const { registerLinks } = await load(() => import("./editor/links/register.ts"));

@@ -94,6 +94,12 @@ describe("a forbidden import is reported", () => {
       `import { join } from "node:path";\njoin();`,
     ],
     [
+      "editor/attempts: folders",
+      "src/editor/attempts/transcripts.ts",
+      `import type { Value } from "../runs/runsNode.ts";`,
+      "src/editor/runs/runsNode.ts",
+    ],
+    [
       "synthesis/text: folders",
       "src/synthesis/text/templates.ts",
       `import type { Value } from "../user/intent.ts";`,

@@ -177,7 +177,7 @@ export const conventions: readonly Convention[] = [
     ].map(text => ({ path: "src/editor/runs/training.ts", text })),
   },
   forbid("no code is evaluated", code, /(?<![.\w])eval\(|\bnew Function\(|["']node:vm["']/g, {
-    path: "src/editor/trajectories/watch.ts",
+    path: "src/editor/attempts/debug/watch.ts",
     text: "const value = eval(expression);",
   }),
   forbid(

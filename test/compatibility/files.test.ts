@@ -6,7 +6,7 @@ import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emptyFolder, run } from "../cli/program.ts";
-import { indexTasks } from "../../src/editor/tasks/taskIndex.ts";
+import { indexTasks } from "../../src/editor/attempts/taskIndex.ts";
 import { readMetrics, readRun } from "../../src/run/folder.ts";
 
 const old = join(import.meta.dirname, "v0.3.0");

@@ -9,7 +9,7 @@ import { exportTasks } from "../../src/cli/export.ts";
 import { importTasks } from "../../src/cli/import.ts";
 import { score } from "../../src/cli/score.ts";
 import { checkSuccess } from "../../src/editor/testExplorer/attemptChecks.ts";
-import { computeReward } from "../../src/editor/trajectories/attemptReward.ts";
+import { computeReward } from "../../src/editor/attempts/attemptReward.ts";
 import { idlePolicy } from "../../src/policy/scripted.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { defaultProfile } from "../../src/reward/profiles.ts";

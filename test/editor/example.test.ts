@@ -6,10 +6,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { computeReward } from "../../src/editor/trajectories/attemptReward.ts";
+import { computeReward } from "../../src/editor/attempts/attemptReward.ts";
 import { findFixtureProblems } from "../../src/editor/fixtures/fixtureProblems.ts";
 import type { Json } from "../../src/environment/json.ts";
-import { indexGroups } from "../../src/editor/runs/groupIndex.ts";
+import { indexGroups } from "../../src/editor/attempts/groupIndex.ts";
 import { RunMonitor } from "../../src/editor/runs/runMonitor.ts";
 import { listRecordedSteps } from "../../src/editor/runs/runsNode.ts";
 import { getTrend } from "../../src/run/evaluation.ts";

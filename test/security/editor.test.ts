@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Uri } from "vscode";
-import { indexGroups } from "../../src/editor/runs/groupIndex.ts";
+import { indexGroups } from "../../src/editor/attempts/groupIndex.ts";
 import { RunMonitor } from "../../src/editor/runs/runMonitor.ts";
 import { describeStart } from "../../src/editor/servers/consent.ts";
-import { indexRejected } from "../../src/editor/synthesis/rejectedAttempts.ts";
+import { indexRejected } from "../../src/editor/attempts/rejectedAttempts.ts";
 import { createSynthesisView } from "../../src/editor/synthesis/synthesisView.ts";
-import { indexTasks, readTask } from "../../src/editor/tasks/taskIndex.ts";
-import { readAttempt } from "../../src/editor/trajectories/storedAttempt.ts";
+import { indexTasks, readTask } from "../../src/editor/attempts/taskIndex.ts";
+import { readAttempt } from "../../src/editor/attempts/storedAttempt.ts";
 import { readMetrics } from "../../src/run/folder.ts";
 import { parseServerEntries } from "../../src/mcp/mcpConfig.ts";
 

@@ -1,40 +1,79 @@
-/** Registers the tables of attempts, the pages of groups, and comparing attempts. */
-import type { ExtensionContext, Uri } from "vscode";
+/**
+ * Registers trajectories: their transcripts, the debugger that steps through them, and the reward
+ * pages.
+ */
+import { Uri, type ExtensionContext } from "vscode";
+import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
+import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/rewardProfile.ts";
+import type { LiveSessions } from "../servers/liveSessions.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
+import { reportRejection } from "../shared/report.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
-import type { RunsNode } from "../runs/runsNode.ts";
-import type { AttemptNode } from "../trajectories/attemptLocation.ts";
-import type { TasksNode } from "../tasks/tasksNode.ts";
-import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
-import { Comparison } from "./comparison.ts";
-import { GroupPages } from "./groupPages.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
+import type { AttemptNode } from "./attemptLocation.ts";
+import { FixtureEntities } from "./transcript/fixtureEntities.ts";
+import { registerIdFeatures } from "./transcript/idFeatures.ts";
+import { provideOfferedTools } from "./transcript/offeredToolsFiles.ts";
+import { RewardPages } from "./reward/rewardPages.ts";
+import type { FindTask } from "./storedAttempt.ts";
+import { TrajectoryDebugger, type LinePlace } from "./debug/trajectoryDebugger.ts";
+import { registerTranscriptFeatures } from "./transcript/transcriptFeatures.ts";
+import { Transcripts } from "./transcripts.ts";
 
-export function registerAttempts(
+export interface TrajectoryDependencies {
+  readonly folder: ProveFolder;
+  readonly files: ReadOnlyFiles;
+  readonly definitions: ServerDefinitions;
+  readonly fixtures: FixtureFiles;
+  readonly sessions: LiveSessions;
+  readonly findTask: FindTask;
+}
+
+export interface TrajectoriesFeature {
+  readonly transcripts: Transcripts;
+  readonly trajectoryDebugger: TrajectoryDebugger;
+  readonly rewardPages: RewardPages;
+}
+
+export function registerTrajectories(
   context: ExtensionContext,
-  dependencies: Omit<AttemptsDependencies, "extensionUri" | "storageUri" | "groups" | "comparison">,
-): void {
-  const { extensionUri, storageUri } = context;
-  const comparison = new Comparison(dependencies.tasks, dependencies.transcripts);
-  const groups = new GroupPages(extensionUri, comparison);
-  const pages = new AttemptsPages({
-    ...dependencies,
-    extensionUri,
-    storageUri,
-    groups,
-    comparison,
-  });
+  { folder, files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
+): TrajectoriesFeature {
+  const transcripts = new Transcripts(definitions, findTask);
+  const trajectoryDebugger = new TrajectoryDebugger(transcripts, sessions);
+  const rewardPages = new RewardPages(context.extensionUri, transcripts, trajectoryDebugger);
+  files.provide("/transcripts/", uri => transcripts.getText(uri));
   context.subscriptions.push(
-    comparison,
-    pages,
-    groups,
-    registerPageRestorer("attempts", (panel, state) => pages.restore(panel, state["subject"])),
-    registerPageRestorer("group", (panel, state) => groups.restore(panel, state["subject"])),
+    transcripts,
+    trajectoryDebugger,
+    rewardPages,
+    transcripts.onDidChange(uri => files.fireChange(uri)),
+    // a reward depends on the fixture that the task starts from
+    folder.onDidChange(part => {
+      if (part === "fixtures") reportRejection(transcripts.refreshFixtures());
+      if (part === "tasks" || part === "runs")
+        reportRejection(transcripts.refreshFiles(rewardPages.listTranscripts()));
+    }),
+    onDidChangeRewardProfile(() => transcripts.refresh()),
+    registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
+    ...registerTranscriptFeatures(transcripts),
+    ...registerIdFeatures(transcripts, new FixtureEntities(fixtures, files, definitions)),
   );
+  const showOfferedTools = provideOfferedTools(files, transcripts);
   registerCommands(context, {
-    showAttempts: (node?: TasksNode | RunsNode | Uri) => pages.open(node),
-    showGroup: (node?: RunsNode) => groups.open(node),
-    selectForCompare: (attempt?: AttemptNode | Uri) => comparison.select(attempt),
-    compareWithSelected: (attempt?: AttemptNode | Uri) => comparison.compareWithSelected(attempt),
-    compareWithTeacher: (attempt?: AttemptNode | Uri) => comparison.compareWithTeacher(attempt),
+    openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
+    stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
+    // the context menu of the text gives the address only
+    stepToHere: (place?: LinePlace | Uri) =>
+      trajectoryDebugger.stepTo(place instanceof Uri ? undefined : place),
+    // a menu passes other arguments after the attempt
+    showReward: (attempt?: AttemptNode | Uri, call?: unknown) =>
+      rewardPages.open(attempt, { call: typeof call === "number" ? call : undefined }),
+    copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),
+    showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),
+    selectRewardProfile: () => selectRewardProfile(),
   });
+  return { transcripts, trajectoryDebugger, rewardPages };
 }

@@ -2,9 +2,9 @@
 import { Uri, env, window, workspace } from "vscode";
 import { createAttemptPage } from "../../reward/attemptPage.ts";
 import { showInformation } from "../shared/notifications.ts";
-import type { AttemptNode } from "../trajectories/attemptLocation.ts";
-import { getTranscriptTitle } from "../trajectories/storedLocation.ts";
-import type { OpenAttempt, Transcripts } from "../trajectories/transcripts.ts";
+import type { AttemptNode } from "../attempts/attemptLocation.ts";
+import { getTranscriptTitle } from "../attempts/storedLocation.ts";
+import type { OpenAttempt, Transcripts } from "../attempts/transcripts.ts";
 
 /** Asks where to write the attempt of a node or a transcript, or of the active transcript. */
 export async function exportAttempt(

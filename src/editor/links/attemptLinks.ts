@@ -3,13 +3,13 @@ import { basename } from "node:path";
 import { Uri, env } from "vscode";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
-import { indexGroups } from "../runs/groupIndex.ts";
+import { indexGroups } from "../attempts/groupIndex.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
 import { showInformation } from "../shared/notifications.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import { getNodeUri, type AttemptNode } from "../trajectories/attemptLocation.ts";
-import { readLocation } from "../trajectories/storedLocation.ts";
-import type { Transcripts } from "../trajectories/transcripts.ts";
+import { getNodeUri, type AttemptNode } from "../attempts/attemptLocation.ts";
+import { readLocation } from "../attempts/storedLocation.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
 import { formatLink, parseLink, type AttemptLink } from "./link.ts";
 
 export interface AttemptLinkDependencies {

@@ -2,7 +2,7 @@
 import { window, type ExtensionContext, type Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
 import { reportRejection } from "../shared/report.ts";
-import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import type { AttemptNode } from "../attempts/attemptLocation.ts";
 import { exportAttempt } from "./attemptExport.ts";
 import { AttemptLinks, type AttemptLinkDependencies } from "./attemptLinks.ts";
 

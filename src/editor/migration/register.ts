@@ -18,8 +18,8 @@ import { toPlainLine } from "../shared/plainText.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { readLocation } from "../trajectories/storedLocation.ts";
-import type { Transcripts } from "../trajectories/transcripts.ts";
+import { readLocation } from "../attempts/storedLocation.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
 import { migrateTask } from "./taskMigration.ts";
 
 export interface MigrationDependencies {

@@ -14,7 +14,7 @@ import { getSetting } from "../shared/settings.ts";
 import { runCountedWork } from "../shared/work.ts";
 import type { EndpointKeys } from "../synthesis/endpointKeys.ts";
 import { askForEndpointUrl, askForModel } from "../synthesis/teacherPrompts.ts";
-import type { ForkPoint, TrajectoryDebugger } from "../trajectories/trajectoryDebugger.ts";
+import type { ForkPoint, TrajectoryDebugger } from "../attempts/debug/trajectoryDebugger.ts";
 import { findUnusedFile, pickStudent, type StudentAttemptDependencies } from "./studentAttempts.ts";
 
 export interface AttemptForkDependencies extends StudentAttemptDependencies {

@@ -4,10 +4,10 @@ import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { listFiles, requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
-import type { AttemptNode } from "../trajectories/attemptLocation.ts";
-import type { RewardPages } from "../trajectories/rewardPages.ts";
-import type { Transcripts } from "../trajectories/transcripts.ts";
-import { indexGroups, type Group, type GroupEntry } from "./groupIndex.ts";
+import type { AttemptNode } from "../attempts/attemptLocation.ts";
+import type { RewardPages } from "../attempts/reward/rewardPages.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
+import { indexGroups, type Group, type GroupEntry } from "../attempts/groupIndex.ts";
 import type { Runs } from "./runs.ts";
 import { listRecordedSteps } from "./runsNode.ts";
 

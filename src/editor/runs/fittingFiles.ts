@@ -7,7 +7,7 @@ import type { Uri } from "vscode";
 import type { StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
 import { formatCount } from "../shared/count.ts";
-import type { TaskEntry, TaskIndex } from "../tasks/taskIndex.ts";
+import type { TaskEntry, TaskIndex } from "../attempts/taskIndex.ts";
 
 /** How many tasks fit a student: to train on, and held out. */
 export interface FitCount {

@@ -1,7 +1,7 @@
 /** The nodes of the Runs view, and the children of a run. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Group, GroupEntry } from "./groupIndex.ts";
+import type { Group, GroupEntry } from "../attempts/groupIndex.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 
 export type RunsNode =

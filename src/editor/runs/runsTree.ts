@@ -1,7 +1,7 @@
 /** The Runs view: each run with its metrics, its recorded groups and its checkpoints. */
 import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
 import { getGroupsFile } from "../../run/folder.ts";
-import { indexGroups } from "./groupIndex.ts";
+import { indexGroups } from "../attempts/groupIndex.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import type { Runs } from "./runs.ts";
 import { createItem } from "./runsItems.ts";

@@ -8,7 +8,7 @@ import type { ProveFolder } from "../shared/proveFolder.ts";
 import { getSharedFolder } from "../shared/sharedFile.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import type { Transcripts } from "../trajectories/transcripts.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
 import { EndpointKeys } from "./endpointKeys.ts";
 import { Synthesis } from "./synthesis.ts";
 import { SynthesisPages } from "./synthesisPages.ts";

@@ -14,9 +14,9 @@ import { ActionableError, reportRejection } from "../shared/report.ts";
 import { pickTasksFile } from "../tasks/pickTasksFile.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import { createTranscriptUri, pickLineRange } from "../trajectories/attemptLocation.ts";
-import type { Transcripts } from "../trajectories/transcripts.ts";
-import { indexRejected, type RejectedEntry } from "./rejectedAttempts.ts";
+import { createTranscriptUri, pickLineRange } from "../attempts/attemptLocation.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
+import { indexRejected, type RejectedEntry } from "../attempts/rejectedAttempts.ts";
 import { createSynthesisView, listRejected } from "./synthesisView.ts";
 
 /** The number of rejected attempts that the page receives at a time. */

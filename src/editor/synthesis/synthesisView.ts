@@ -14,8 +14,8 @@ import {
 import { formatDistances, formatShape } from "../../synthesis/pipeline/reportText.ts";
 import { forEachInSlices } from "../shared/timeSlices.ts";
 import { countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
-import { indexTasks } from "../tasks/taskIndex.ts";
-import { indexRejected, type RejectedEntry } from "./rejectedAttempts.ts";
+import { indexTasks } from "../attempts/taskIndex.ts";
+import { indexRejected, type RejectedEntry } from "../attempts/rejectedAttempts.ts";
 import { addFilterStep, addRejections, countTransitions } from "./transitionCounts.ts";
 
 /** The view of a tasks file. Throws a `UserError` if a file cannot be read. */

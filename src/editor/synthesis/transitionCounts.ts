@@ -4,8 +4,8 @@ import { readTextsAt } from "../../storage/lineRange.ts";
 import { parseStateLog } from "../../synthesis/pipeline/stateLog.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { migrateTaskLine } from "../../trajectory/taskLine.ts";
-import type { TaskEntry } from "../tasks/taskIndex.ts";
-import type { RejectedEntry } from "./rejectedAttempts.ts";
+import type { TaskEntry } from "../attempts/taskIndex.ts";
+import type { RejectedEntry } from "../attempts/rejectedAttempts.ts";
 
 /** Counts so far, by the list of entries, so that only new tasks of a file are read. */
 const countsByEntries = new WeakMap<

@@ -13,7 +13,7 @@ import {
   parseTaskFilter,
   type FilterField,
 } from "./taskFilter.ts";
-import type { TaskIndex } from "./taskIndex.ts";
+import type { TaskIndex } from "../attempts/taskIndex.ts";
 
 /** Reads the indexes of all tasks files. */
 export type ReadIndexes = () => Promise<readonly TaskIndex[]>;

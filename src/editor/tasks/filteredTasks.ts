@@ -1,7 +1,7 @@
 /** Filters the tasks of a file. When the file has grown, only its new tasks are checked. */
 import { forEachInSlices } from "../shared/timeSlices.ts";
 import { matchesFilter, type TaskFilter } from "./taskFilter.ts";
-import type { TaskEntry } from "./taskIndex.ts";
+import type { TaskEntry } from "../attempts/taskIndex.ts";
 
 export class FilteredTasks {
   readonly tasks: readonly TaskEntry[];

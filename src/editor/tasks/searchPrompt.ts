@@ -6,7 +6,7 @@ import { createPick, setItems } from "../shared/notifications.ts";
 import type { ReadIndexes } from "./filterPrompt.ts";
 import { showLiveQuickPick } from "./liveQuickPick.ts";
 import { parseTaskFilter } from "./taskFilter.ts";
-import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
+import type { TaskEntry, TaskIndex } from "../attempts/taskIndex.ts";
 import { searchTasks, type SearchHit } from "./taskSearch.ts";
 
 export interface TaskLocation {

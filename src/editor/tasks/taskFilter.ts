@@ -3,7 +3,7 @@
  * tool:transfer`. All of them must match; values separated by commas are alternatives.
  */
 import { forEachInSlices } from "../shared/timeSlices.ts";
-import type { TaskEntry } from "./taskIndex.ts";
+import type { TaskEntry } from "../attempts/taskIndex.ts";
 
 const fieldValues = {
   server: it => it.servers,

@@ -1,6 +1,6 @@
 /** Groups the tasks of a file by a field, for the Tasks view. */
 import { forEachInSlices } from "../shared/timeSlices.ts";
-import type { TaskEntry } from "./taskIndex.ts";
+import type { TaskEntry } from "../attempts/taskIndex.ts";
 import type { TaskScore } from "./taskScores.ts";
 
 /** The fields that tasks can be grouped by. */

@@ -9,7 +9,7 @@ import {
 } from "vscode";
 import { toPlainLine } from "../shared/plainText.ts";
 import { maxRows } from "./tasksNode.ts";
-import type { TaskIndex } from "./taskIndex.ts";
+import type { TaskIndex } from "../attempts/taskIndex.ts";
 
 export class TaskProblems implements Disposable {
   readonly #collection = languages.createDiagnosticCollection("prove.tasks");

@@ -10,7 +10,7 @@ import { UserError } from "../../userError.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
 import { reportRejection } from "../shared/report.ts";
 import { getRewardProfile } from "../shared/rewardProfile.ts";
-import { readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
+import { readTask, type TaskEntry, type TaskIndex } from "../attempts/taskIndex.ts";
 
 /** The reward of a teacher's attempt; both undefined if it cannot be scored. */
 export interface TaskScore {

@@ -4,7 +4,7 @@
  */
 import { readTextsAt } from "../../storage/lineRange.ts";
 import { matchesFields, type TaskFilter } from "./taskFilter.ts";
-import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
+import type { TaskEntry, TaskIndex } from "../attempts/taskIndex.ts";
 
 /** A task that contains all words. */
 export interface SearchHit {

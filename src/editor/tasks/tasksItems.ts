@@ -4,9 +4,9 @@ import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import { formatCount } from "../shared/count.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
 import { createOpenCommand, createTreeItem } from "../shared/treeItem.ts";
-import { getNodeUri } from "../trajectories/attemptLocation.ts";
+import { getNodeUri } from "../attempts/attemptLocation.ts";
 import type { TaskFilter } from "./taskFilter.ts";
-import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
+import type { TaskEntry, TaskIndex } from "../attempts/taskIndex.ts";
 import type { TaskScore } from "./taskScores.ts";
 import type { TasksNode } from "./tasksNode.ts";
 

@@ -1,6 +1,6 @@
 /** The nodes of the Tasks view. A long list of tasks is divided into ranges. */
 import type { Uri } from "vscode";
-import type { TaskEntry } from "./taskIndex.ts";
+import type { TaskEntry } from "../attempts/taskIndex.ts";
 
 /** `group` is the value of the group that a node is in, if tasks are grouped. */
 export type TasksNode =

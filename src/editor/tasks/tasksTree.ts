@@ -22,7 +22,7 @@ import { groupTasks, type Grouping } from "./taskGroups.ts";
 import { TaskProblems } from "./taskProblems.ts";
 import { parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
 import type { TaskScores } from "./taskScores.ts";
-import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
+import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "../attempts/taskIndex.ts";
 import {
   createFileItem,
   createGroupItem,

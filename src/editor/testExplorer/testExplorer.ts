@@ -22,9 +22,9 @@ import { toEditorText } from "../shared/editorText.ts";
 import { toPlainText } from "../shared/plainText.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { createTestItem } from "../shared/treeItem.ts";
-import { getNodeUri } from "../trajectories/attemptLocation.ts";
-import { readAttempt, type FindTask } from "../trajectories/storedAttempt.ts";
-import type { Transcripts } from "../trajectories/transcripts.ts";
+import { getNodeUri } from "../attempts/attemptLocation.ts";
+import { readAttempt, type FindTask } from "../attempts/storedAttempt.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
 import { checkResults, checkSuccess, type Check, type CheckResult } from "./attemptChecks.ts";
 import {
   describeNode,

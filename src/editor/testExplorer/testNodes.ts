@@ -4,12 +4,12 @@
  */
 import { basename } from "node:path";
 import { getGroupsFile } from "../../run/folder.ts";
-import { indexGroups } from "../runs/groupIndex.ts";
+import { indexGroups } from "../attempts/groupIndex.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
 import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
 import { createRows, type TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import type { AttemptNode } from "../trajectories/attemptLocation.ts";
+import type { AttemptNode } from "../attempts/attemptLocation.ts";
 
 export type TestNode =
   | Exclude<TasksNode, { kind: "skipped" | "taskGroup" }>
@@ -20,7 +20,7 @@ export interface TestNodeSources {
   readonly runs: Runs;
 }
 
-export const isAttempt = (node: TestNode): node is AttemptNode =>
+export const isAttempt = (node: TestNode): node is TestNode & AttemptNode =>
   node.kind === "task" || node.kind === "attempt";
 
 /** The tasks files and the runs with recorded attempts. */

@@ -7,7 +7,7 @@ import { importTasks } from "../../../src/cli/import.ts";
 import type { ImportReport } from "../../../src/cli/importRollouts.ts";
 import { replay } from "../../../src/cli/replay.ts";
 import { score } from "../../../src/cli/score.ts";
-import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
+import { computeReward } from "../../../src/editor/attempts/attemptReward.ts";
 import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
 import { readTrajectories } from "../../../src/trajectory/file.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";

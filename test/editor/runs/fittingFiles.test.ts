@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Uri } from "vscode";
 import { formatCounts, listFittingFiles } from "../../../src/editor/runs/fittingFiles.ts";
-import { indexTasks } from "../../../src/editor/tasks/taskIndex.ts";
+import { indexTasks } from "../../../src/editor/attempts/taskIndex.ts";
 import { taskFormat, type Task } from "../../../src/trajectory/task.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prove-fitting-"));

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { indexGroups } from "../../../src/editor/runs/groupIndex.ts";
+import { indexGroups } from "../../../src/editor/attempts/groupIndex.ts";
 import { RunMonitor } from "../../../src/editor/runs/runMonitor.ts";
 import { defaultSftSettings } from "../../../src/run/config.ts";
 import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";

@@ -9,7 +9,7 @@ import { afterAll, expect, test } from "vitest";
 import {
   indexRejected,
   describeRejectedAttempt,
-} from "../../../src/editor/synthesis/rejectedAttempts.ts";
+} from "../../../src/editor/attempts/rejectedAttempts.ts";
 import { listRejected, createSynthesisView } from "../../../src/editor/synthesis/synthesisView.ts";
 import {
   rejectedFormat,

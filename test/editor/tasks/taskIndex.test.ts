@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FilteredTasks } from "../../../src/editor/tasks/filteredTasks.ts";
 import { parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
-import { indexTasks, readTask } from "../../../src/editor/tasks/taskIndex.ts";
+import { indexTasks, readTask } from "../../../src/editor/attempts/taskIndex.ts";
 import { searchTasks, type SearchHit } from "../../../src/editor/tasks/taskSearch.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { abstain, moveFifty, moveTwice } from "../../trajectory/sampleTasks.ts";

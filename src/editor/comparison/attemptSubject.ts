@@ -1,0 +1,142 @@
+/** What a table of attempts lists: the attempts of a tasks file, a run, a step or a trajectory file. */
+import { basename } from "node:path";
+import { Uri } from "vscode";
+import { z } from "zod";
+import { readRun } from "../../run/folder.ts";
+import type { SelectedRow } from "../../protocol/attemptsPage.ts";
+import type { AttemptRow } from "../../run/attemptRow.ts";
+import type { AttemptSource } from "../../run/scoreAttempts.ts";
+import { UserError } from "../../userError.ts";
+import { requireWorkspacePath } from "../shared/proveFolder.ts";
+import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
+import type { TasksNode } from "../tasks/tasksNode.ts";
+import { createTranscriptUri } from "../attempts/attemptLocation.ts";
+import { readLocation } from "../attempts/storedLocation.ts";
+
+const subjectSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("tasks"), path: z.string() }),
+  z.object({ kind: z.literal("trajectories"), path: z.string() }),
+  /** The path is the run's folder; without a step, all recorded steps are listed. */
+  z.object({ kind: z.literal("run"), path: z.string(), step: z.int().min(1).optional() }),
+]);
+
+export type AttemptSubject = z.infer<typeof subjectSchema>;
+
+/** Parses a subject that a page saved. Throws a `UserError` if it is not in the workspace. */
+export function parseSubject(text: unknown): AttemptSubject {
+  const subject = subjectSchema.parse(JSON.parse(String(text)));
+  requireWorkspacePath(subject.path);
+  return subject;
+}
+
+/** The subject of a node of a tree or of a file; undefined for anything else. */
+export function findSubject(node: TasksNode | RunsNode | Uri | undefined) {
+  if (node instanceof Uri) return findFileSubject(node);
+  switch (node?.kind) {
+    case "taskFile":
+    case "taskGroup":
+    case "range":
+    case "task":
+    case "skipped":
+      return findFileSubject(node.file);
+    case "step":
+    case "group":
+    case "attempt":
+      return createRunSubject(node.monitor.folder, node.step);
+    default:
+      return node && createRunSubject(node.monitor.folder);
+  }
+}
+
+function findFileSubject({ path, fsPath }: Uri): AttemptSubject | undefined {
+  if (path.endsWith(".tasks.jsonl")) return { kind: "tasks", path: fsPath };
+  if (path.endsWith(".trajectory.jsonl")) return { kind: "trajectories", path: fsPath };
+  return undefined;
+}
+
+export const createRunSubject = (folder: string, step?: number): AttemptSubject => ({
+  kind: "run",
+  path: folder,
+  ...(step === undefined ? {} : { step }),
+});
+
+export function getSubjectTitle(subject: AttemptSubject): string {
+  const name = basename(subject.path).replace(/\.(tasks|trajectory)\.jsonl$/, "");
+  return subject.kind === "run" && subject.step !== undefined
+    ? `${name}, step ${subject.step}`
+    : name;
+}
+
+/** The sources of a subject's attempts. Throws a `UserError` for a run without recorded steps. */
+export function listSources(
+  subject: AttemptSubject,
+  tasksFiles: readonly string[],
+): readonly AttemptSource[] {
+  const { path } = subject;
+  switch (subject.kind) {
+    case "tasks":
+      return [{ kind: "tasks", file: path }];
+    case "trajectories":
+      return [{ kind: "trajectories", file: path, tasks: tasksFiles }];
+    case "run": {
+      const { tasks } = readRun(path);
+      const steps = subject.step === undefined ? listRecordedSteps(path) : [subject.step];
+      if (steps.length === 0)
+        throw new UserError(
+          `${basename(path)} has no recorded attempts`,
+          "choose a run with recorded steps",
+        );
+      return steps.map(step => ({ kind: "step", run: path, step, tasks }));
+    }
+    default:
+      throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
+  }
+}
+
+/** The address of the transcript of a row's attempt. */
+export function getRowUri(subject: AttemptSubject, row: AttemptRow): Uri {
+  const { path } = subject;
+  const { line, step, attempt = 0, task } = row;
+  switch (subject.kind) {
+    case "tasks":
+      return createTranscriptUri({ kind: "task", file: path, line }, task);
+    case "trajectories":
+      return attempt === 0
+        ? createTranscriptUri({ kind: "file", file: path }, getSubjectTitle(subject))
+        : createTranscriptUri(
+            { kind: "file", file: path, attempt },
+            `${getSubjectTitle(subject)} attempt ${attempt + 1}`,
+          );
+    case "run":
+      return createTranscriptUri(
+        { kind: "group", run: path, step: step!, line },
+        `${task} attempt ${attempt + 1}`,
+      );
+    default:
+      throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
+  }
+}
+
+/** What tells the row of an attempt from others; undefined if the subject does not list it. */
+export function findRow(subject: AttemptSubject, uri: Uri): SelectedRow | undefined {
+  const { kind, path } = subject;
+  const location = readLocation(uri);
+  switch (location.kind) {
+    case "task":
+      return kind === "tasks" && location.file === path
+        ? { line: location.line.number }
+        : undefined;
+    case "file":
+      return kind === "trajectories" && location.file === path
+        ? { attempt: location.attempt ?? 0 }
+        : undefined;
+    case "group":
+      return kind === "run" && location.run === path && !location.isTeacher
+        ? { step: location.step, line: location.line.number }
+        : undefined;
+    case "rejected":
+      return undefined;
+    default:
+      throw new Error(`unknown location ${JSON.stringify(location satisfies never)}`);
+  }
+}

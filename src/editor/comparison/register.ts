@@ -1,0 +1,40 @@
+/** Registers the tables of attempts, the pages of groups, and comparing attempts. */
+import type { ExtensionContext, Uri } from "vscode";
+import { registerCommands } from "../shared/commands.ts";
+import { registerPageRestorer } from "../shared/page.ts";
+import type { RunsNode } from "../runs/runsNode.ts";
+import type { AttemptNode } from "../attempts/attemptLocation.ts";
+import type { TasksNode } from "../tasks/tasksNode.ts";
+import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
+import { Comparison } from "./comparison.ts";
+import { GroupPages } from "./groupPages.ts";
+
+export function registerAttempts(
+  context: ExtensionContext,
+  dependencies: Omit<AttemptsDependencies, "extensionUri" | "storageUri" | "groups" | "comparison">,
+): void {
+  const { extensionUri, storageUri } = context;
+  const comparison = new Comparison(dependencies.tasks, dependencies.transcripts);
+  const groups = new GroupPages(extensionUri, comparison);
+  const pages = new AttemptsPages({
+    ...dependencies,
+    extensionUri,
+    storageUri,
+    groups,
+    comparison,
+  });
+  context.subscriptions.push(
+    comparison,
+    pages,
+    groups,
+    registerPageRestorer("attempts", (panel, state) => pages.restore(panel, state["subject"])),
+    registerPageRestorer("group", (panel, state) => groups.restore(panel, state["subject"])),
+  );
+  registerCommands(context, {
+    showAttempts: (node?: TasksNode | RunsNode | Uri) => pages.open(node),
+    showGroup: (node?: RunsNode) => groups.open(node),
+    selectForCompare: (attempt?: AttemptNode | Uri) => comparison.select(attempt),
+    compareWithSelected: (attempt?: AttemptNode | Uri) => comparison.compareWithSelected(attempt),
+    compareWithTeacher: (attempt?: AttemptNode | Uri) => comparison.compareWithTeacher(attempt),
+  });
+}
