@@ -103,8 +103,11 @@ describe("the extension's page", () => {
     expect(findLinks(page)).toEqual([]);
     expect(page).not.toMatch(/!\[|<img/);
   });
+});
 
-  test("shows a part of the example's attempt as it is", async () => {
+test.each(["docs/extension.md", "docs/anatomy-of-a-task.md"])(
+  "%s shows parts of the example's attempt as the program prints it",
+  async path => {
     const files = [
       "prove/tasks/beginner.trajectory.jsonl",
       "--tasks",
@@ -113,8 +116,19 @@ describe("the extension's page", () => {
     const { stdout } = await run(["score", ...files, "--show"], {
       cwd: join(root, "resources/example"),
     });
-    const [, shown] = /```prove transcript\n([\s\S]*?)```/.exec(page)!;
-    const lines = stdout.split("\n");
-    expect(shown!.split("\n").filter(it => !lines.includes(it))).toEqual([]);
-  });
+    const printed = stdout.split("\n");
+    const shown = [...read(path).matchAll(/```prove transcript\n([\s\S]*?)```/g)].map(it => it[1]!);
+    expect(shown).not.toEqual([]);
+    expect(shown.flatMap(it => it.split("\n")).filter(it => !printed.includes(it))).toEqual([]);
+  },
+);
+
+test("docs/anatomy-of-a-task.md shows a task of the example", () => {
+  const [, shown] = /```json\n(\{[\s\S]*?)```/.exec(read("docs/anatomy-of-a-task.md"))!;
+  const task = JSON.parse(shown!) as { readonly id: string };
+  const stored = read("resources/example/prove/tasks/example.tasks.jsonl")
+    .trim()
+    .split("\n")
+    .map(it => JSON.parse(it) as { readonly id: string });
+  expect(stored.find(it => it.id === task.id)).toMatchObject(task);
 });
