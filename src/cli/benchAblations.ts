@@ -15,7 +15,7 @@ import {
   type Outcomes,
 } from "../evaluation/outcomes.ts";
 import { profiles } from "../reward/profiles.ts";
-import { chooseGrpoSettings } from "../run/startModel.ts";
+import { chooseGrpoSettings } from "../run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
 import { readTasks } from "../trajectory/file.ts";

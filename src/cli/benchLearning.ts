@@ -6,7 +6,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { computeSlices } from "../evaluation/slices.ts";
 import { paperProfile } from "../reward/profiles.ts";
-import { chooseGrpoSettings } from "../run/startModel.ts";
+import { chooseGrpoSettings } from "../run/createRunConfig.ts";
 import { UserError } from "../userError.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { CliContext } from "./command.ts";

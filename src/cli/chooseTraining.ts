@@ -1,11 +1,16 @@
 /** The model and the configuration of a new run, from the options of `train` and `plan`. */
 import { join, resolve } from "node:path";
 import { omitUndefined } from "../environment/json.ts";
-import { backends, type RunConfig } from "../run/config.ts";
+import {
+  backends,
+  trainingDefaults,
+  type RunConfig,
+  type TrainingSettings,
+} from "../run/config.ts";
 import { createRunConfigFrom } from "../run/createRunConfig.ts";
 import { findModelFolder } from "../run/folder.ts";
 import { readStartModel } from "../run/startModel.ts";
-import { readTrainingFile, type TrainingFile } from "../run/trainingFile.ts";
+import { readTrainingFile } from "../run/trainingFile.ts";
 import { splits } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { flag, option, type CliContext, type OptionValues } from "./command.ts";
@@ -22,7 +27,7 @@ export const trainingOptions = {
   ),
   method: option(
     "--method <method>",
-    "GRPO on groups of attempts, or SFT on teachers' conversations (default: grpo)",
+    `GRPO on groups of attempts, or SFT on teachers' conversations (default: ${trainingDefaults.method})`,
     { parser: oneOf(["grpo", "sft"], "there is no method") },
   ),
   config: option(
@@ -30,9 +35,13 @@ export const trainingOptions = {
     "training file (*.train.json) with tasks, model and settings; other options replace its own",
     { parser: existingPath("a training file; docs/training.md lists the settings") },
   ),
-  split: option("--split <split>", "split of the tasks to train on (default: train)", {
-    parser: oneOf(splits, "there is no split"),
-  }),
+  split: option(
+    "--split <split>",
+    `split of the tasks to train on (default: ${trainingDefaults.split})`,
+    {
+      parser: oneOf(splits, "there is no split"),
+    },
+  ),
   lora: option("--lora <rank>", "train LoRA adapters of this rank (default: all weights)", {
     parser: countOf("a rank"),
   }),
@@ -50,21 +59,33 @@ export const trainingOptions = {
     "--only-fitting",
     "train only on tasks that fit the student: on servers it was trained on, and within its limits",
   ),
-  backend: option("--backend <backend>", "TensorFlow.js backend (default: auto)", {
-    parser: oneOf(backends, "the run's backend cannot be used:"),
-  }),
-  steps: option("--steps <n>", "stop after this many steps (default: 200, if without --seconds)", {
-    parser: countOf("a number of steps"),
-  }),
+  backend: option(
+    "--backend <backend>",
+    `TensorFlow.js backend (default: ${trainingDefaults.backend})`,
+    {
+      parser: oneOf(backends, "the run's backend cannot be used:"),
+    },
+  ),
+  steps: option(
+    "--steps <n>",
+    `stop after this many steps (default: ${trainingDefaults.steps}, if without --seconds)`,
+    {
+      parser: countOf("a number of steps"),
+    },
+  ),
   seconds: option("--seconds <n>", "stop after this many seconds of training", {
     parser: positiveNumber,
   }),
-  seed: option("--seed <n>", "seed of every random choice (default: 1)", {
+  seed: option("--seed <n>", `seed of every random choice (default: ${trainingDefaults.seed})`, {
     parser: wholeNumber(),
   }),
-  workers: option("--workers <n>", "worker processes of the trainer (default: 2)", {
-    parser: countOf("a number of workers"),
-  }),
+  workers: option(
+    "--workers <n>",
+    `worker processes of the trainer (default: ${trainingDefaults.workers})`,
+    {
+      parser: countOf("a number of workers"),
+    },
+  ),
 };
 
 export interface ChosenTraining {
@@ -110,13 +131,13 @@ export async function chooseTraining(
 
 /** The adapters of a training file, replaced by those of the options. */
 function chooseLora(
-  file: TrainingFile["lora"],
+  file: TrainingSettings["lora"],
   {
     lora: rank = file?.rank,
     loraAlpha: alpha,
     loraTargets: targets,
   }: Pick<OptionValues<typeof trainingOptions>, "lora" | "loraAlpha" | "loraTargets">,
-): TrainingFile["lora"] {
+): TrainingSettings["lora"] {
   if (rank !== undefined) {
     const list = targets && [...targets];
     return { ...file, rank, ...omitUndefined({ alpha, targets: list }) };
@@ -129,7 +150,7 @@ function chooseLora(
 }
 
 /** Refuses a folder without a usable model, and adapters that the model cannot have. */
-async function checkModel(folder: string, lora: TrainingFile["lora"]): Promise<void> {
+async function checkModel(folder: string, lora: TrainingSettings["lora"]): Promise<void> {
   // loads the numerics
   const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
   const { listAdapterParameters } = await import("../model/adapters.ts");

@@ -7,7 +7,7 @@ import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import type { CliArgument, CliCommand, CliOption, Parser, TextSource } from "./command.ts";
 import type { CommandEntry } from "./commands.ts";
-import { suggestName } from "./suggestion.ts";
+import { suggestName } from "../storage/suggestName.ts";
 
 /** Runs a command with its parsed values. */
 export type StartCommand = (

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { GrpoSettings } from "../run/config.ts";
-import { chooseGrpoSettings } from "../run/startModel.ts";
+import { chooseGrpoSettings } from "../run/createRunConfig.ts";
 import type { Task } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { compareEvaluations, listChanges, type MeasuredPolicy } from "./compareEvaluations.ts";

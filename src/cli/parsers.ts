@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../userError.ts";
 import type { Parser } from "./command.ts";
-import { suggestName } from "./suggestion.ts";
+import { suggestName } from "../storage/suggestName.ts";
 
 interface NumberRange {
   readonly min?: number;

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { mcpConfigSchema } from "../mcp/mcpEntry.ts";
-import { trainingFileSchema } from "../run/trainingFile.ts";
+import { trainingSettings } from "../run/config.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
 import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
@@ -74,7 +74,7 @@ export function createSchemaFiles(catalog: Catalog): Record<string, string> {
     ],
     [
       "schemas/training.schema.json",
-      trainingFileSchema.meta({
+      trainingSettings.meta({
         title: "PROVE training",
         description: "A *.train.json file: what to train, on which tasks, how, and for how long.",
       }),

@@ -34,7 +34,7 @@ import {
 import { AttemptPages } from "./attemptPages.ts";
 import { existingPath, outputPath } from "./parsers.ts";
 import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "./scoreCalls.ts";
-import { suggestName } from "./suggestion.ts";
+import { suggestName } from "../storage/suggestName.ts";
 
 const profileNames = profiles.map(it => it.name);
 

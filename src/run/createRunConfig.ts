@@ -1,30 +1,25 @@
 /**
- * Creates the configuration of a run from the defaults and the options of a command, a training
- * file or the editor.
+ * Creates the configuration of a run from the settings that are given and the defaults, some of
+ * which depend on the model that it starts from.
  */
 import { omitUndefined } from "../environment/json.ts";
-import { defaultProfile, profiles } from "../reward/profiles.ts";
+import { profiles } from "../reward/profiles.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import {
-  defaultGrpoSettings,
+  completeGrpoSettings,
+  defaultSftSettings,
   runConfig,
   runFormat,
-  defaultSftSettings,
+  trainingDefaults,
   type GrpoSettings,
   type RunConfig,
+  type TrainingSettings,
 } from "./config.ts";
-import { getObjective } from "./objectives.ts";
-import {
-  chooseGrpoSettings,
-  chooseSftSettings,
-  chooseWorkers,
-  type StartModel,
-} from "./startModel.ts";
-import type { TrainingFile } from "./trainingFile.ts";
+import type { StartModel } from "./startModel.ts";
 
 /** The options of a new run. Those that are left out have their defaults. */
-export interface RunOptions extends Omit<TrainingFile, "$schema" | "model"> {
+export interface RunOptions extends Omit<TrainingSettings, "model"> {
   readonly startedAt: Date;
   /** The tasks file, an absolute path. */
   readonly tasks: string;
@@ -43,41 +38,36 @@ export function createRunConfigFrom(
   options: Omit<RunOptions, "from">,
 ): RunConfig {
   const isAdapted = options.lora !== undefined || model.adapters !== undefined;
+  const isLarge = model.kind === "hugging-face";
+  const sft = isLarge ? { learningRate: isAdapted ? 1e-4 : 1e-5, conversations: 4 } : {};
   return createRunConfig({
-    ...chooseWorkers(model),
+    // every worker has a copy of the model
+    ...(isLarge ? { workers: 1 } : {}),
     ...omitUndefined(options),
     ...chooseLora(model, options.lora),
     startedAt: options.startedAt,
     tasks: options.tasks,
     from: model.name,
     grpo: { ...chooseGrpoSettings({ ...model, isAdapted }), ...options.grpo },
-    sft: { ...chooseSftSettings({ ...model, isAdapted }), ...options.sft },
+    sft: { ...sft, ...options.sft },
   });
 }
 
 /** The configuration of a new run. Throws a `UserError` for a value that cannot be used. */
 export function createRunConfig(options: RunOptions): RunConfig {
-  const { startedAt, method = "grpo", steps, seconds, grpo, sft, lora, ...otherOptions } = options;
+  const { startedAt, grpo = {}, sft, lora, ...given } = omitUndefined(options);
+  const { steps, ...defaults } = trainingDefaults;
+  const settings = { ...defaults, ...given };
   const { success, data, error } = runConfig.safeParse({
     format: runFormat,
     version,
     began: startedAt.toISOString(),
-    split: "train",
-    seed: 1,
-    backend: "auto",
-    workers: 2,
-    saveEvery: 50,
-    keepGroups: 1,
-    profile: defaultProfile.name,
-    ...(steps === undefined && seconds === undefined ? { steps: 200 } : {}),
-    ...(steps === undefined ? {} : { steps }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...omitUndefined(otherOptions),
-    method,
+    ...(given.seconds === undefined ? { steps } : {}),
+    ...settings,
     ...(lora ? { lora: { alpha: 2 * lora.rank, ...omitUndefined(lora) } } : {}),
-    ...(method === "sft"
+    ...(settings.method === "sft"
       ? { sft: { ...defaultSftSettings, ...sft } }
-      : { grpo: resolveGrpoSettings(grpo) }),
+      : { grpo: completeGrpoSettings(omitUndefined(grpo)) }),
   });
   if (!success) {
     const issue = error.issues[0]!;
@@ -88,6 +78,30 @@ export function createRunConfig(options: RunOptions): RunConfig {
   }
   checkProfile(data.profile);
   return data;
+}
+
+/**
+ * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
+ * twice unless only adapters are trained; adapters take larger steps than all weights. Of a small
+ * student, a careless teacher leaves habits that show in most groups, and are unlearned by larger
+ * steps than a student can take whose teacher made no errors. Still larger steps gain no more, and
+ * make the student worse if advantages are shuffled. The rate falls, because large steps towards
+ * the end cost success with greedy decoding.
+ */
+export function chooseGrpoSettings({
+  kind,
+  careless,
+  isAdapted = false,
+}: Pick<StartModel, "careless"> &
+  Partial<Pick<StartModel, "kind">> & {
+    /** Whether only adapters are trained. */
+    readonly isAdapted?: boolean;
+  }): Partial<GrpoSettings> {
+  if (kind === "hugging-face") {
+    const common = { prompts: 4, group: 8, minibatches: 1 };
+    return isAdapted ? { ...common, learningRate: 1e-5 } : { ...common, learningRate: 1e-6, kl: 0 };
+  }
+  return careless > 0 ? { learningRate: 2e-4, decay: "linear" } : {};
 }
 
 /**
@@ -115,13 +129,6 @@ const sort = (targets: readonly string[] = []) => targets.toSorted();
 
 const formatTargets = ({ targets }: NonNullable<StartModel["adapters"]>): string =>
   targets?.join(", ") ?? "all linear layers";
-
-/** The defaults, replaced by the objective's settings, replaced by explicit ones. */
-const resolveGrpoSettings = (settings: RunOptions["grpo"] = {}): GrpoSettings => ({
-  ...defaultGrpoSettings,
-  ...getObjective(settings.objective ?? "prove"),
-  ...(settings as Partial<GrpoSettings>),
-});
 
 function checkProfile(profile: string): void {
   if (!profiles.some(it => it.name === profile))

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { findAdaptedFolder, isAdapterFolder, readAdapterConfig } from "../storage/adapterConfig.ts";
 import { readModelName, readStoredName } from "../storage/modelName.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
-import { runConfig, type GrpoSettings, type LoraSettings, type SftSettings } from "./config.ts";
+import { runConfig, type LoraSettings } from "./config.ts";
 
 /** The shipped model that trainings start from by default: GRPO improves it within minutes. */
 export const shippedStart = "careless";
@@ -72,40 +72,3 @@ export function readCarelessShare(folder: string): number {
   });
   return training.method === "sft" ? training.sft.careless : 0;
 }
-
-/**
- * A large model takes smaller steps on fewer attempts, without a KL term, which needs the model
- * twice unless only adapters are trained; adapters take larger steps than all weights. Of a small
- * student, a careless teacher leaves habits that show in most groups, and are unlearned by larger
- * steps than a student can take whose teacher made no errors. Still larger steps gain no more, and
- * make the student worse if advantages are shuffled. The rate falls, because large steps towards
- * the end cost success with greedy decoding.
- */
-export function chooseGrpoSettings({
-  kind,
-  careless,
-  isAdapted = false,
-}: Pick<StartModel, "careless"> &
-  Partial<Pick<StartModel, "kind"> & AdaptedModel>): Partial<GrpoSettings> {
-  if (kind === "hugging-face") {
-    const common = { prompts: 4, group: 8, minibatches: 1 };
-    return isAdapted ? { ...common, learningRate: 1e-5 } : { ...common, learningRate: 1e-6, kl: 0 };
-  }
-  return careless > 0 ? { learningRate: 2e-4, decay: "linear" } : {};
-}
-
-/** The settings of a supervised training that starts from a model. */
-export const chooseSftSettings = ({
-  kind,
-  isAdapted = false,
-}: Pick<StartModel, "kind"> & Partial<AdaptedModel>): Partial<SftSettings> =>
-  kind === "hugging-face" ? { learningRate: isAdapted ? 1e-4 : 1e-5, conversations: 4 } : {};
-
-interface AdaptedModel {
-  /** Whether only adapters are trained. */
-  readonly isAdapted: boolean;
-}
-
-/** Every worker has a copy of the model. */
-export const chooseWorkers = ({ kind }: Pick<StartModel, "kind">): { workers?: number } =>
-  kind === "hugging-face" ? { workers: 1 } : {};

@@ -2,12 +2,13 @@
  * Parses JSON and checks it against a schema. An error names the file, the line, and the first
  * value that does not fit.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
 import { describeTooDeep, isTooDeep } from "./jsonDepth.ts";
 import { findLine, findSyntaxErrorLine } from "./jsonPosition.ts";
 import { readTextFile } from "./readTextFile.ts";
+import { suggestName } from "./suggestName.ts";
 
 /** Where a JSON text comes from, and how errors describe it. */
 export interface JsonSource {
@@ -70,10 +71,10 @@ export function checkJson<T>(
   if (success) return data;
   const issue = error.issues[0]!;
   const place = formatPlace(source, () =>
-    text === undefined ? undefined : findLine(text, issue.path),
+    text === undefined ? undefined : findLine(text, [...issue.path, ...listUnknownKeys(issue)]),
   );
   throw new UserError(
-    `${place} is not ${source.noun ?? "valid"}: ${formatIssue(issue)}`,
+    `${place} is not ${source.noun ?? "valid"}: ${formatIssue(issue)}${suggestKey(schema, issue)}`,
     source.remedy ?? defaultRemedy(source),
     { cause: error },
   );
@@ -95,6 +96,24 @@ function findCause(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "me
   const [cause, other] = causes.filter(it => it.path.length === depth);
   if (!cause || other) return issue;
   return { path: [...issue.path, ...cause.path], message: cause.message };
+}
+
+/** The first unknown key of a record, if that is what an issue is about. */
+const listUnknownKeys = (issue: z.core.$ZodIssue): readonly string[] =>
+  issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+
+/** The known key that is nearest to an unknown one, as the end of a message, if one is near. */
+function suggestKey(schema: z.ZodType, issue: z.core.$ZodIssue): string {
+  let record: unknown = schema;
+  for (const key of issue.path) {
+    if (record instanceof z.ZodObject) record = record.shape[String(key)];
+    else if (record instanceof z.ZodArray) record = record.element;
+    while (record instanceof z.ZodOptional) record = record.unwrap();
+  }
+  const keys = record instanceof z.ZodObject ? Object.keys(record.shape) : [];
+  return listUnknownKeys(issue)
+    .map(it => suggestName(it, keys))
+    .join("");
 }
 
 function checkFormat(json: unknown, expected: string, source: JsonSource): void {

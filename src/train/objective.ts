@@ -10,9 +10,9 @@
  * (`attempts`), or 1/(m · the most tokens of an attempt) (`constant`).
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { ObjectiveSettings } from "../run/objectives.ts";
+import type { GrpoSettings } from "../run/config.ts";
 
-type LossSettings = Pick<ObjectiveSettings, "ratio" | "normalization" | "clip" | "kl">;
+type LossSettings = Pick<GrpoSettings, "ratio" | "normalization" | "clip" | "kl">;
 
 /** The sampled tokens of attempts, in order: M tokens of S attempts. */
 export interface LossBatch {

@@ -69,7 +69,15 @@ test("a run has the file's settings, and those that suit its model", () => {
 });
 
 test.each([
-  [{ task: "a" }, /first\.train\.json:2? ?.*Unrecognized key.*task/],
+  [
+    { steps: 5, task: "a" },
+    /first\.train\.json:3 is not .* at \/: Unrecognized key: "task" \(did you mean tasks\?\):/,
+  ],
+  [
+    { grpo: { learningrate: 1e-4 } },
+    /first\.train\.json:3 is not .* at \/grpo: Unrecognized key: "learningrate" \(did you mean learningRate\?\):/,
+  ],
+  [{ zebra: 1 }, /first\.train\.json:2 is not .* at \/: Unrecognized key: "zebra":/],
   [{ steps: 0 }, /first\.train\.json:2 is not a file of training settings: at \/steps/],
   [{ grpo: { group: 1 } }, /first\.train\.json:3 .* at \/grpo\/group/],
   [{ tasks: "nowhere.jsonl" }, /there is no tasks file nowhere\.jsonl/],

@@ -8,7 +8,7 @@ import { startBackend } from "../../src/compute/backend.ts";
 import type { Breakdown, CallEvidence } from "../../src/reward/breakdown.ts";
 import { defaultGrpoSettings, type GrpoSettings } from "../../src/run/config.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
-import type { objectiveNames } from "../../src/run/objectives.ts";
+import type { objectiveNames } from "../../src/run/config.ts";
 import {
   assignAdvantages,
   givesGradient,

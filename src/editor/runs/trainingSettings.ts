@@ -2,7 +2,7 @@
 import { Uri, type Memento } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import type { StartModel } from "../../run/startModel.ts";
-import type { TrainingSettings } from "../../run/trainingFile.ts";
+import type { TrainingSettings } from "../../run/config.ts";
 import { getOwnModels, type ProveFolder } from "../shared/proveFolder.ts";
 import { runCountedWork } from "../shared/work.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
@@ -23,7 +23,7 @@ export interface SettingsDependencies {
 }
 
 /** The settings of a training on known tasks. */
-export type SettingsWithTasks = TrainingSettings & { readonly tasks: string };
+export type SettingsWithTasks = TrainingSettings & Record<"tasks" | "model", string>;
 
 /** The folder of the models that ship. */
 export const getModelsFolder = ({ resources }: ProveFolder): string =>
