@@ -35,7 +35,7 @@ export async function recordAttempts(
       Promise.all(
         Array.from({ length: size }, async (_, i) => {
           const id = `${task.id}/${i}`;
-          const scored = scoreRollout(task, await rollout(task, student, catalog, { id, signal }));
+          const scored = scoreRollout(await rollout(task, student, catalog, { id, signal }));
           return scored && { ...scored, advantage: getAdvantage(i) };
         }),
       ),

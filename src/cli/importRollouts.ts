@@ -1,8 +1,9 @@
 /** Imports rollouts of other software as trajectories, those of our tasks executed and scored. */
 import { existsSync, rmSync } from "node:fs";
-import { createScore } from "../service/score.ts";
+import { defaultProfile } from "../reward/profiles.ts";
+import { createScorer } from "../reward/scorer.ts";
+import { isAchieved } from "../reward/success.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
-import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { formatTrajectory } from "../trajectory/trajectoryLine.ts";
@@ -102,20 +103,21 @@ function createImporter(
   known: KnownTasks,
   { catalog, printNote }: Pick<CliContext, "catalog" | "printNote">,
 ): (rollout: Rollout) => Imported {
-  const createAttempt = createAttemptFactory(catalog);
+  const score = createScorer(catalog);
   return rollout => {
-    const { id, score } = rollout;
+    const { id } = rollout;
     const policy = givenPolicy ?? rollout.policy ?? format.name;
-    const row = { id, policy, reported: score ?? null };
+    const row = { id, policy, reported: rollout.score ?? null };
     const task = known.find(rollout);
     if (task)
       try {
         const executed = executeRollout(rollout, task, { id, policy, catalog });
-        const { trajectory, finalState, notes } = executed;
-        const { reward, success } = createScore(
-          createAttempt(task, trajectory, finalState),
-          {},
-        ) as Pick<ImportedAttempt, "reward" | "success">;
+        const scored = score(executed, defaultProfile);
+        const [reward, success] =
+          "unscorable" in scored
+            ? [null, null]
+            : [scored.breakdowns[0].total, isAchieved(scored.attempt)];
+        const { trajectory, notes } = executed;
         return { trajectory, attempt: { ...row, task: task.id, reward, success, notes } };
       } catch (error) {
         // a task that can no longer be opened does not stop the others

@@ -10,13 +10,13 @@ import {
   type PartName,
 } from "../reward/breakdown.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
-import { scoreRecorded } from "../run/scoreRecorded.ts";
+import { createScorer, scoreRecorded } from "../reward/scorer.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
-import { createAttemptFactory } from "../trajectory/attempt.ts";
+import type { RecordedAttempt } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { splitLines } from "../storage/jsonLines.ts";
-import { readRecordedAttempts, type RecordedAttempt } from "../trajectory/recordedAttempts.ts";
+import { readRecordedAttempts } from "../trajectory/recordedAttempts.ts";
 import { findChange } from "../trajectory/replay.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -133,7 +133,7 @@ async function scoreFiles(
       : await readTasksById(resolve(cwd, tasks), printNote);
   const pages = html === undefined ? undefined : new AttemptPages(resolve(cwd, html));
   const tally = new Tally();
-  const scoreAttempt = createScorer(context, profile, tally);
+  const scoreWithNotes = createNotingScorer(context, profile, tally);
   let unreadable = 0;
   const onUserError = ({ what, remedy }: UserError) => {
     unreadable++;
@@ -145,8 +145,8 @@ async function scoreFiles(
   )) {
     signal.throwIfAborted();
     const task = recorded.task ?? taskById.get(recorded.trajectory.header.task);
-    const attempt = task ? { ...recorded, task } : recorded;
-    const result = scoreAttempt(attempt);
+    const attempt = { ...recorded, task };
+    const result = scoreWithNotes(attempt);
     tally.add(result);
     pages?.write({
       ...attempt,
@@ -167,13 +167,13 @@ async function scoreFiles(
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
 }
 
-/** Returns the function that scores an attempt, or says why it has no score. */
-function createScorer({ catalog, printNote }: CliContext, profile: Profile, tally: Tally) {
-  const createAttempt = createAttemptFactory(catalog);
+/** Returns the function that scores an attempt, and notes bugs and changed fixtures. */
+function createNotingScorer({ catalog, printNote }: CliContext, profile: Profile, tally: Tally) {
+  const scorer = createScorer(catalog);
   return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
-    const score = scoreRecorded(createAttempt, trajectory, task, profile);
+    const score = scoreRecorded(scorer, { trajectory, task }, profile);
     if ("unscorable" in score) {
-      if (score.bug !== undefined) {
+      if ("bug" in score) {
         tally.bugs++;
         printNote(formatBug(score.bug));
       }
@@ -183,7 +183,7 @@ function createScorer({ catalog, printNote }: CliContext, profile: Profile, tall
     }
     const change = findChange(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
-    return { breakdown: score.breakdown, success: getSuccess(score.attempt) };
+    return { breakdown: score.breakdowns[0], success: getSuccess(score.attempt) };
   };
 }
 

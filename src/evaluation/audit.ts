@@ -5,15 +5,15 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { parseFixtureName } from "../environment/fixtureName.ts";
 import type { Policy } from "../policy/policy.ts";
+import { rollout } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { createScorer, type ScoredAttempt, type UnscoredAttempt } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
-import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
-import { isOwnWay, playTask } from "./solverJudge.ts";
+import { isOwnWay } from "./solverJudge.ts";
 import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
 
 /** How one attempt at a task went. */
@@ -56,10 +56,10 @@ export function createAuditor(
   solvers: readonly Solver[],
   signal?: AbortSignal,
 ): (task: Task) => Promise<TaskAudit> {
-  const createAttempt = createAttemptFactory(catalog);
+  const score = createScorer(catalog);
   return async task => {
-    const play = (policy: Policy) =>
-      playTask(task, policy, catalog, createAttempt, signal ? { signal } : {});
+    const play = async (policy: Policy) =>
+      score(await rollout(task, policy, catalog, signal ? { signal } : {}), ...auditProfiles);
     let teacher: AuditedAttempt;
     try {
       teacher = judgeAttempt(await play(createTeacherPolicy(task)));
@@ -73,25 +73,26 @@ export function createAuditor(
     const attempts: SolverAttempt[] = [];
     for (const solver of solvers) {
       const policy = createSolverPolicy(solver, task);
-      const attempt = await play(policy);
-      const judged = judgeAttempt(attempt);
+      const scored = await play(policy);
+      const judged = judgeAttempt(scored);
       const reason = judged.success ? undefined : (policy.problem ?? judged.reason);
-      attempts.push({ ...judged, reason, solver, differs: isOwnWay(solver, attempt) });
+      attempts.push({ ...judged, reason, solver, differs: isOwnWay(solver, scored.attempt) });
     }
     return { kind: "audited", teacher, attempts };
   };
 }
 
-function judgeAttempt(attempt: Attempt): AuditedAttempt {
+function judgeAttempt(scored: ScoredAttempt | UnscoredAttempt): AuditedAttempt {
+  const { attempt } = scored;
+  const calls = listCalls(attempt.trajectory);
+  if ("unscorable" in scored)
+    return { success: false, rewards: {}, calls, reason: scored.unscorable };
   const { achieved, reasons } = getSuccess(attempt);
-  const results = auditProfiles.map(it => scoreAttempt(attempt, it));
-  const fault = results.find(it => !isScored(it));
-  const rewards = Object.fromEntries(results.filter(isScored).map(it => [it.profile, it.total]));
   return {
-    success: achieved && !fault,
-    rewards,
-    calls: listCalls(attempt.trajectory),
-    reason: fault && !isScored(fault) ? fault.unscorable : achieved ? undefined : reasons[0],
+    success: achieved,
+    rewards: Object.fromEntries(scored.breakdowns.map(it => [it.profile, it.total])),
+    calls,
+    reason: achieved ? undefined : reasons[0],
   };
 }
 

@@ -5,13 +5,12 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Call, Policy } from "../policy/policy.ts";
+import { rollout } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
-import { createAttemptFactory } from "../trajectory/attempt.ts";
+import { createScorer } from "../reward/scorer.ts";
 import type { Task } from "../trajectory/task.ts";
 import { computeMean } from "./interval.ts";
-import { playTask } from "./solverJudge.ts";
 import { fillArguments } from "./solvers/plausibleValues.ts";
 import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
 import type { SolverRun, Steps } from "./solvers/solverRun.ts";
@@ -114,7 +113,7 @@ export async function measureCheats(
   profiles: readonly Profile[],
   { signal, onTask }: { readonly signal?: AbortSignal; readonly onTask?: (done: number) => void },
 ): Promise<readonly CheatResult[]> {
-  const createAttempt = createAttemptFactory(catalog);
+  const scoreAttempt = createScorer(catalog);
   const players = [
     { cheat: "idle", hasOracle: false, create: (task: Task) => createSolverPolicy(idle, task) },
     ...[false, true].flatMap(hasOracle =>
@@ -126,11 +125,9 @@ export async function measureCheats(
     ),
   ];
   const score = async (task: Task, policy: Policy) => {
-    const attempt = await playTask(task, policy, catalog, createAttempt, signal ? { signal } : {});
-    return profiles.map(it => {
-      const result = scoreAttempt(attempt, it);
-      return isScored(result) ? result.total : 0;
-    });
+    const made = await rollout(task, policy, catalog, signal ? { signal } : {});
+    const scored = scoreAttempt(made, ...profiles);
+    return profiles.map((_, i) => ("unscorable" in scored ? 0 : scored.breakdowns[i]!.total));
   };
   const teacher: (readonly number[])[] = [];
   const earned = players.map((): (readonly number[])[] => []);

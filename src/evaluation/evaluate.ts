@@ -4,7 +4,7 @@ import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import { createAttemptHeader } from "../policy/taskConversation.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { createAttemptFactory } from "../trajectory/attempt.ts";
+import { createScorer } from "../reward/scorer.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
@@ -57,7 +57,7 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const { catalog, profiles, concurrency = 1, signal, clock } = options;
   const { samples = 1, seen, onBug, onRow } = options;
-  const createAttempt = createAttemptFactory(catalog);
+  const score = createScorer(catalog);
   const attempts = samples * tasks.length;
   const rows: EvaluationRow[] = [];
   let next = 0;
@@ -66,16 +66,17 @@ export async function evaluate(
     const own = samples > 1 ? { id: `${task.id}/${sample}` } : {};
     try {
       const done = await rollout(task, policy, catalog, { ...(signal ? { signal } : {}), ...own });
-      const { trajectory, finalState } = done;
-      const row = measureAttempt(createAttempt(task, trajectory, finalState), profiles, seen);
-      return { row, trajectory };
+      return {
+        row: measureAttempt(score(done, ...profiles), seen),
+        trajectory: done.trajectory,
+      };
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof UserError) throw error;
       onBug?.(error);
       const header = createAttemptHeader(task, catalog, policy.name, own);
       const trajectory = createFailedTrajectory(header, error);
-      return { row: measureAttempt(createAttempt(task, trajectory), profiles, seen), trajectory };
+      return { row: measureAttempt(score({ task, trajectory }, ...profiles), seen), trajectory };
     }
   };
   const work = async () => {

@@ -3,8 +3,7 @@
  * the reward. Metrics are computed from these rows.
  */
 import type { Breakdown } from "../reward/breakdown.ts";
-import type { Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt } from "../reward/reward.ts";
+import type { ScoredAttempt, UnscoredAttempt } from "../reward/scorer.ts";
 import { isAchieved, isReadOnly } from "../reward/success.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
@@ -50,16 +49,14 @@ export interface CallErrors {
   readonly refused: number;
 }
 
-/** Measures one attempt under some profiles. */
+/** Measures one attempt that was scored under some profiles. */
 export function measureAttempt(
-  attempt: Attempt,
-  profiles: readonly Profile[],
+  scored: ScoredAttempt | UnscoredAttempt,
   seen?: SeenTasks,
 ): EvaluationRow {
+  const { attempt } = scored;
   const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
-  const results = profiles.map(it => scoreAttempt(attempt, it));
-  const unscorable = results.find(it => !isScored(it));
   const messages = trajectory.events.filter(it => it.kind === "assistant");
   const end = getEnd(trajectory);
   return {
@@ -69,8 +66,9 @@ export function measureAttempt(
     kind: task.kind,
     hasGoals: task.goals.length > 0,
     readOnly: isReadOnly(attempt),
-    breakdowns: Object.fromEntries(results.filter(isScored).map(it => [it.profile, it])),
-    ...(unscorable && !isScored(unscorable) ? { unscorable: unscorable.unscorable } : {}),
+    ...("unscorable" in scored
+      ? { breakdowns: {}, unscorable: scored.unscorable }
+      : { breakdowns: Object.fromEntries(scored.breakdowns.map(it => [it.profile, it])) }),
     success: isAchieved(attempt),
     calls: calls.length,
     budget: task.budget.calls,

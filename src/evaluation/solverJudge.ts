@@ -6,11 +6,12 @@ import { CallMemo } from "../environment/callMemo.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Policy } from "../policy/policy.ts";
-import { rollout, type RolloutOptions } from "../policy/rollout.ts";
+import { rollout } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
+import { createScorer } from "../reward/scorer.ts";
 import { getSuccess, hasKeptRules, isAchieved } from "../reward/success.ts";
 import { listUnmadeCalls } from "../reward/unmadeCalls.ts";
-import { createAttemptFactory, type Attempt, type CreateAttempt } from "../trajectory/attempt.ts";
+import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent, type Trajectory } from "../trajectory/trajectory.ts";
 import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
@@ -34,11 +35,12 @@ export function createSolverJudge(
   solvers: readonly Solver[],
   signal?: AbortSignal,
 ): FindSolverFlaw {
-  const createAttempt = createAttemptFactory(catalog);
+  const score = createScorer(catalog);
   return async task => {
     // solvers repeat many calls of one another
     const options = { ...(signal ? { signal } : {}), memo: new CallMemo() };
-    const play = (policy: Policy) => playTask(task, policy, catalog, createAttempt, options);
+    const play = async (policy: Policy) =>
+      score(await rollout(task, policy, catalog, options)).attempt;
     // what the teacher asks has to be answered in a rollout as well
     if (task.policy) {
       const attempt = await play(createTeacherPolicy(task));
@@ -77,18 +79,6 @@ function findFlaw(
   if (!isOwnWay(solver, attempt) || !isAchieved(attempt)) return undefined;
   const calls = listCalls(attempt.trajectory).map(describeCall);
   return `succeeds with ${calls.length === 0 ? "no call" : calls.join("; ")}`;
-}
-
-/** Lets a policy attempt a task. */
-export async function playTask(
-  task: Task,
-  policy: Policy,
-  catalog: Catalog,
-  createAttempt: CreateAttempt,
-  options: Pick<RolloutOptions, "signal" | "memo"> = {},
-): Promise<Attempt> {
-  const { trajectory, finalState } = await rollout(task, policy, catalog, options);
-  return createAttempt(task, trajectory, finalState);
 }
 
 /**

@@ -5,8 +5,8 @@
 import type { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { State } from "../environment/state.ts";
+import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
 import {
   createAttemptHeader,
@@ -15,8 +15,7 @@ import {
 } from "./taskConversation.ts";
 
 /** A finished attempt, with the session's states, so that scoring need not replay its calls. */
-export interface Rollout {
-  readonly trajectory: Finished<Trajectory>;
+export interface Rollout extends FinishedAttempt {
   readonly startState: State;
   readonly finalState: State;
 }
@@ -60,7 +59,8 @@ export async function rollout(
   } finally {
     policy.release?.(conversation);
   }
-  return { trajectory: attempt.createTrajectory(), startState, finalState: session.state };
+  const trajectory = attempt.createTrajectory();
+  return { task, trajectory, startState, finalState: session.state };
 }
 
 async function askPolicy(

@@ -4,12 +4,11 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { scoreRecorded } from "./scoreRecorded.ts";
+import { createScorer, scoreRecorded, type Scorer } from "../reward/scorer.ts";
 import { isAchieved } from "../reward/success.ts";
 import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
 import { readJsonAt, type LineRange } from "../storage/lineRange.ts";
 import { checkRegularFile } from "../storage/regularFile.ts";
-import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -33,7 +32,7 @@ export type AttemptSource =
   /** The tasks files are searched for the tasks. */
   | { readonly kind: "trajectories"; readonly file: string; readonly tasks: readonly string[] };
 
-export interface ScoredAttempt {
+export interface ScoredRow {
   readonly row: AttemptRow;
   /** Of the parts of this attempt's reward. */
   readonly weights: PartWeights;
@@ -53,8 +52,8 @@ export interface ScoringOptions {
 export async function* scoreAttempts(
   source: AttemptSource,
   options: ScoringOptions,
-): AsyncGenerator<ScoredAttempt> {
-  const scorer = new Scorer(options);
+): AsyncGenerator<ScoredRow> {
+  const scorer = new LineScorer(options);
   switch (source.kind) {
     case "tasks":
       return yield* scoreTasks(source.file, scorer);
@@ -67,31 +66,22 @@ export async function* scoreAttempts(
   }
 }
 
-/** The reward and the success of an attempt, or why it has none. */
-export function computeReward(
-  createAttempt: CreateAttempt,
-  profile: Profile,
-  trajectory: Trajectory,
-  task: Task | undefined,
-): RowReward {
-  const score = scoreRecorded(createAttempt, trajectory, task, profile);
-  return "unscorable" in score
-    ? { unscorable: score.unscorable }
-    : { breakdown: score.breakdown, success: isAchieved(score.attempt) };
-}
-
 /** Scores single attempts, and reports lines without one. */
-class Scorer {
+class LineScorer {
   readonly options: ScoringOptions;
-  readonly #createAttempt: CreateAttempt;
+  readonly #score: Scorer;
 
   constructor(options: ScoringOptions) {
     this.options = options;
-    this.#createAttempt = createAttemptFactory(options.catalog);
+    this.#score = createScorer(options.catalog);
   }
 
-  score(place: RowPlace, trajectory: Trajectory, task: Task | undefined): ScoredAttempt {
-    const reward = computeReward(this.#createAttempt, this.options.profile, trajectory, task);
+  score(place: RowPlace, trajectory: Trajectory, task: Task | undefined): ScoredRow {
+    const scored = scoreRecorded(this.#score, { trajectory, task }, this.options.profile);
+    const reward: RowReward =
+      "unscorable" in scored
+        ? scored
+        : { breakdown: scored.breakdowns[0], success: isAchieved(scored.attempt) };
     return createScored(place, trajectory, task, reward);
   }
 
@@ -124,7 +114,7 @@ class Scorer {
   }
 }
 
-async function* scoreTasks(file: string, scorer: Scorer): AsyncGenerator<ScoredAttempt> {
+async function* scoreTasks(file: string, scorer: LineScorer): AsyncGenerator<ScoredRow> {
   for await (const { line, json } of scorer.readJson(file)) {
     const scored = scoreTask({ file, line, json }, scorer);
     if (scored) yield scored;
@@ -138,8 +128,8 @@ async function* scoreTasks(file: string, scorer: Scorer): AsyncGenerator<ScoredA
 export function createTaskScorer(
   file: string,
   options: ScoringOptions,
-): (line: Line) => ScoredAttempt | undefined {
-  const scorer = new Scorer(options);
+): (line: Line) => ScoredRow | undefined {
+  const scorer = new LineScorer(options);
   return line => {
     const json = scorer.parse(line);
     return json === undefined
@@ -150,16 +140,16 @@ export function createTaskScorer(
 
 function scoreTask(
   { file, line, json }: { file: string; line: LineRange; json: unknown },
-  scorer: Scorer,
-): ScoredAttempt | undefined {
+  scorer: LineScorer,
+): ScoredRow | undefined {
   const task = scorer.attempt(line, () => parseTask(json, { file, line: line.number }));
   return task && scorer.score({ line }, task.trajectory, task);
 }
 
 async function* scoreStep(
   { run, step, tasks }: Extract<AttemptSource, { kind: "step" }>,
-  scorer: Scorer,
-): AsyncGenerator<ScoredAttempt> {
+  scorer: LineScorer,
+): AsyncGenerator<ScoredRow> {
   const file = getGroupsFile(run, step);
   const finder = new TaskFinder([tasks]);
   for await (const { line, json } of scorer.readJson(file)) {
@@ -179,8 +169,8 @@ async function* scoreStep(
 
 async function* scoreTrajectories(
   { file, tasks }: Extract<AttemptSource, { kind: "trajectories" }>,
-  scorer: Scorer,
-): AsyncGenerator<ScoredAttempt> {
+  scorer: LineScorer,
+): AsyncGenerator<ScoredRow> {
   await checkRegularFile(file);
   const finder = new TaskFinder(tasks);
   let attempt = 0;
@@ -195,7 +185,7 @@ const createScored = (
   trajectory: Trajectory,
   task: Task | undefined,
   reward: RowReward,
-): ScoredAttempt => ({
+): ScoredRow => ({
   row: createAttemptRow(place, trajectory, task, reward),
   weights: "breakdown" in reward ? listWeights(reward.breakdown) : {},
 });

@@ -10,7 +10,7 @@ import { parseAssistantMessage } from "../policy/endpointFormat.ts";
 import type { AssistantMessage } from "../policy/policy.ts";
 import { TaskConversation } from "../policy/taskConversation.ts";
 import { explainUnscorable } from "../reward/reward.ts";
-import { createAttemptFactory, type CreateAttempt } from "../trajectory/attempt.ts";
+import { createScorer, type Scorer } from "../reward/scorer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Event, Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { HttpError } from "./httpError.ts";
@@ -25,7 +25,7 @@ export class Attempts {
   readonly tasks: TaskStore;
   readonly #catalog: Catalog;
   readonly #sessions: SessionApi;
-  readonly #createAttempt: CreateAttempt;
+  readonly #score: Scorer;
   readonly #served = new WeakMap<TaskConversation, ServedAttempt>();
   /** By task. A memo lives as long as a session that was opened with it. */
   readonly #memos = new Map<string, WeakRef<CallMemo>>();
@@ -34,7 +34,7 @@ export class Attempts {
     this.#catalog = catalog;
     this.#sessions = sessions;
     this.tasks = tasks;
-    this.#createAttempt = createAttemptFactory(catalog);
+    this.#score = createScorer(catalog);
   }
 
   /** Opens a session for an attempt. Repeating the request returns the same session. */
@@ -102,15 +102,12 @@ export class Attempts {
   score(session: TableSession, { messages, cut, ...options }: z.infer<typeof scoreBody>): Score {
     const served = this.get(session);
     if (!messages) {
-      const trajectory = served.conversation.createTrajectory();
-      return createScore(this.#createAttempt(served.task, trajectory, session.state), options);
+      const { task, conversation } = served;
+      const trajectory = conversation.createTrajectory();
+      return createScore(this.#score, { task, trajectory, finalState: session.state }, options);
     }
-    const { trajectory, finalState, notes } = replayMessages(
-      served,
-      parseMessages(messages, cut),
-      this.#catalog,
-    );
-    return createScore(this.#createAttempt(served.task, trajectory, finalState), options, notes);
+    const replayed = replayMessages(served, parseMessages(messages, cut), this.#catalog);
+    return createScore(this.#score, replayed, options, replayed.notes);
   }
 
   /** The score of a recorded attempt. Rejects with an `HttpError` if its task is not offered. */
@@ -118,7 +115,7 @@ export class Attempts {
     const unscorable = explainUnscorable(trajectory);
     if (unscorable !== undefined) return createEmptyScore(trajectory, options, unscorable);
     const task = await this.findTask(trajectory.header.task);
-    return createScore(this.#createAttempt(task, trajectory), options);
+    return createScore(this.#score, { task, trajectory }, options);
   }
 
   /**

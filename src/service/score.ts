@@ -1,10 +1,11 @@
 /** The score of an attempt as the service reports it. */
-import type { Attempt } from "../trajectory/attempt.ts";
+import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import { getEnd, listCalls, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
 import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
 import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
+import { isScored, type Unscorable } from "../reward/reward.ts";
+import type { Scorer, UnscoredAttempt } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
 import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
 
@@ -27,18 +28,26 @@ export interface Score {
 
 /** The parts of a score are null if the attempt cannot be scored, and success in a prefix, too. */
 export function createScore(
-  attempt: Attempt,
+  score: Scorer,
+  finished: FinishedAttempt,
   { profile: name, evidence, prefix, prefixes, group }: ScoreOptions,
   notes: readonly string[] = [],
 ): Score {
   const profile = findProfile(name);
-  const isPrefix = prefix !== undefined && prefix <= listCalls(attempt.trajectory).length;
-  const result = isPrefix ? scorePrefix(attempt, profile, prefix) : scoreAttempt(attempt, profile);
+  const { trajectory } = finished;
+  const isPrefix = prefix !== undefined && prefix <= listCalls(trajectory).length;
+  const wanted = isPrefix ? [] : group ? [profile, paperProfile] : [profile];
+  const scored = score(finished, ...wanted);
+  const { attempt } = scored;
+  const [whole, paper] = "unscorable" in scored ? [] : scored.breakdowns;
+  const result = isPrefix
+    ? scorePrefix(attempt, profile, prefix)
+    : (whole ?? (scored as UnscoredAttempt));
   const isComplete = isScored(result);
   const success = isComplete && !isPrefix ? getSuccess(attempt) : undefined;
   const totals = prefixes ? listPrefixTotals(attempt, profile) : undefined;
   return {
-    ...createTotals(attempt.trajectory, profile, result),
+    ...createTotals(trajectory, profile, result),
     success: success?.achieved ?? null,
     reasons: success?.reasons ?? [],
     differences: success?.differences ?? [],
@@ -46,7 +55,15 @@ export function createScore(
     ...(evidence && isComplete ? { breakdown: result } : {}),
     ...(Array.isArray(totals) ? { prefix_rewards: totals } : {}),
     ...(group && isComplete && success
-      ? { group: createGroupFields(attempt, result, success.achieved) }
+      ? {
+          group: {
+            task: trajectory.header.task,
+            success: success.achieved,
+            paper: paper!.total,
+            breakdown: formatBreakdownLine(result),
+            trajectory: formatTrajectoryLine(trajectory),
+          },
+        }
       : {}),
   };
 }
@@ -85,16 +102,5 @@ function createTotals(
     components: Object.fromEntries(
       partNames.map(it => [it, isComplete ? result.parts[it].score : null]),
     ),
-  };
-}
-
-function createGroupFields(attempt: Attempt, breakdown: Breakdown, success: boolean) {
-  const paper = scoreAttempt(attempt, paperProfile);
-  return {
-    task: attempt.trajectory.header.task,
-    success,
-    paper: isScored(paper) ? paper.total : breakdown.total,
-    breakdown: formatBreakdownLine(breakdown),
-    trajectory: formatTrajectoryLine(attempt.trajectory),
   };
 }

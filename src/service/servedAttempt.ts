@@ -2,7 +2,6 @@
 import type { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type JsonObject } from "../environment/json.ts";
-import type { State } from "../environment/state.ts";
 import type { ChatCall } from "../policy/chatModel.ts";
 import { createChatMessages, createChatTool, formatResult } from "../policy/endpointPolicy.ts";
 import { formatChatMessage, formatChatTool } from "../policy/endpointFormat.ts";
@@ -10,8 +9,9 @@ import type { AssistantMessage } from "../policy/policy.ts";
 import { createAttemptHeader, TaskConversation } from "../policy/taskConversation.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Task } from "../trajectory/task.ts";
+import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
-import type { Event, Finished, Trajectory } from "../trajectory/trajectory.ts";
+import type { Event } from "../trajectory/trajectory.ts";
 
 /** An attempt that a session is for. */
 export interface ServedAttempt {
@@ -83,9 +83,7 @@ export function listAddedTools(
   return conversation.tools.filter(it => names.has(it.name));
 }
 
-export interface ReplayedAttempt {
-  readonly trajectory: Finished<Trajectory>;
-  readonly finalState: State;
+export interface ReplayedAttempt extends FinishedAttempt {
   /** Where the messages and what the session executed differ. */
   readonly notes: readonly string[];
 }
@@ -127,5 +125,5 @@ export function replayMessages(
     notes.push(
       `the session executed ${executed.length} calls and the messages contain ${written.length}, not all the same; the messages are scored`,
     );
-  return { trajectory, finalState: session.state, notes };
+  return { task, trajectory, finalState: session.state, notes };
 }

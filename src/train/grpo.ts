@@ -120,14 +120,12 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   };
 
   /** Without attempts that ended by a fault; none if the goals of the task do not run now. */
-  const scoreGroup = (group: readonly GroupRollout[]): ScoredAttempt[] => {
+  const scoreGroup = (group: readonly Rollout[]): ScoredAttempt[] => {
     try {
-      return group.flatMap(({ task, rollout: { trajectory, finalState } }) => {
-        const { by, fault } = getEnd(trajectory);
-        if (by === "fault") reportFault(`task ${task.id}: ${fault}`);
-        return (
-          scoreRollout(task, { trajectory, finalState }, masks.get(trajectory.header.id)) ?? []
-        );
+      return group.flatMap(it => {
+        const { by, fault } = getEnd(it.trajectory);
+        if (by === "fault") reportFault(`task ${it.task.id}: ${fault}`);
+        return scoreRollout(it, masks.get(it.trajectory.header.id)) ?? [];
       });
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
@@ -322,11 +320,6 @@ function collectOutcomes(
   }).filter(it => it.attempts > 0);
 }
 
-interface GroupRollout {
-  readonly task: Task;
-  readonly rollout: Rollout;
-}
-
 /** Concurrent attempts at one task, or at one turn of it. */
 const rolloutGroup = (
   student: Student,
@@ -342,13 +335,8 @@ const rolloutGroup = (
     readonly ids: readonly string[];
     readonly signal: AbortSignal;
   },
-): Promise<GroupRollout[]> =>
-  Promise.all(
-    ids.map(async id => ({
-      task,
-      rollout: await rollout(task, student, catalog, { id, turn, signal }),
-    })),
-  );
+): Promise<Rollout[]> =>
+  Promise.all(ids.map(id => rollout(task, student, catalog, { id, turn, signal })));
 
 /** Milliseconds between looks at whether the replicas are interrupted. */
 const interruptionPeriod = 50;

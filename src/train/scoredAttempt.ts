@@ -2,11 +2,10 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { ChatFormat, ChatTokens } from "../model/chatFormat.ts";
 import type { TokenMask } from "../model/textTokens.ts";
-import type { Rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
-import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
+import { createScorer } from "../reward/scorer.ts";
 import { isAchieved } from "../reward/success.ts";
-import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
+import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import { createConversation } from "./corpus.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
@@ -54,19 +53,16 @@ export function createAttemptScorer({
   profile,
   chat: chatFormat,
 }: ScorerOptions): (
-  task: Task,
-  rollout: Pick<Rollout, "trajectory" | "finalState">,
+  rollout: FinishedAttempt,
   masks?: readonly TokenMask[],
 ) => ScoredAttempt | undefined {
-  const createAttempt = createAttemptFactory(catalog);
-  return (task, { trajectory, finalState }, masks) => {
-    const attempt: Attempt = createAttempt(task, trajectory, finalState);
-    const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
-    if (!isScored(breakdown)) return undefined;
-    const paperBreakdown =
-      profile.name === paperProfile.name
-        ? breakdown
-        : (scoreAttempt(attempt, paperProfile) as Breakdown);
+  const score = createScorer(catalog);
+  const profiles = profile.name === paperProfile.name ? [] : [paperProfile];
+  return (rollout, masks) => {
+    const scored = score(rollout, profile, ...profiles);
+    if ("unscorable" in scored) return undefined;
+    const { task, trajectory } = rollout;
+    const [breakdown, paper = breakdown] = scored.breakdowns;
     const chat = chatFormat.encode(createConversation(catalog, task, trajectory));
     const end = chat.mask.lastIndexOf(1) + 1;
     const branch = {
@@ -80,8 +76,8 @@ export function createAttemptScorer({
       task,
       trajectory,
       breakdown,
-      paper: paperBreakdown.total,
-      success: isAchieved(attempt),
+      paper: paper.total,
+      success: isAchieved(scored.attempt),
       opening,
       branch,
       logprobs,

@@ -1,6 +1,7 @@
 /**
- * A task and an attempt at it, with what grading needs from the servers: the tools, and the states
- * at the start, after the goals and after the attempt.
+ * An attempt at a task: as it is recorded, as a rollout hands it over, and opened for scoring with
+ * what that needs from the servers: the tools, and the states at the start, after the goals and
+ * after the attempt.
  */
 import { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
@@ -11,6 +12,21 @@ import { UserError } from "../userError.ts";
 import { endTaskAfter } from "./oneTurn.ts";
 import type { Task } from "./task.ts";
 import { type Finished, type Trajectory } from "./trajectory.ts";
+
+/** An attempt as files hold it. */
+export interface RecordedAttempt {
+  readonly trajectory: Trajectory;
+  /** The attempted task, if it was found. */
+  readonly task?: Task | undefined;
+}
+
+/** An attempt that has ended, as the program that made it hands it over. */
+export interface FinishedAttempt extends RecordedAttempt {
+  readonly trajectory: Finished<Trajectory>;
+  readonly task: Task;
+  /** The session's state at the end; without it, the calls are replayed. */
+  readonly finalState?: State;
+}
 
 export interface Attempt {
   /** Up to the end of the turn, if only one turn was attempted. */

@@ -6,15 +6,8 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../userError.ts";
 import { readJsonLines, type ReadOptions } from "../storage/jsonLines.ts";
+import type { RecordedAttempt } from "./attempt.ts";
 import { parseTask, parseTrajectory, readTrajectories } from "./file.ts";
-import type { Task } from "./task.ts";
-import type { Trajectory } from "./trajectory.ts";
-
-export interface RecordedAttempt {
-  readonly trajectory: Trajectory;
-  /** The attempted task, if the file contains it. */
-  readonly task?: Task;
-}
 
 export interface ReadRecordsOptions extends ReadOptions {
   /** Receives the error of a file that cannot be read; the others are still read. */

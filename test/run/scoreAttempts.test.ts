@@ -6,9 +6,10 @@ import { afterAll, expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { paperProfile, provePlusProfile, type Profile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
+import { scoreRecorded } from "../../src/reward/scorer.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { groupFormat, writeGroups } from "../../src/run/group.ts";
-import { computeReward, type AttemptSource } from "../../src/run/scoreAttempts.ts";
+import type { AttemptSource } from "../../src/run/scoreAttempts.ts";
 import { scoreInBatches } from "../../src/run/scoreInBatches.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
@@ -92,7 +93,7 @@ test("a bug while an attempt is scored is the reason of its row", () => {
   const fail = () => {
     throw new TypeError("x is undefined");
   };
-  expect(computeReward(fail, paperProfile, task.trajectory, task)).toEqual({
+  expect(scoreRecorded(fail, { task, trajectory: task.trajectory }, paperProfile)).toMatchObject({
     unscorable: "PROVE has a bug, please report it (TypeError: x is undefined)",
   });
 });

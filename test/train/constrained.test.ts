@@ -72,7 +72,7 @@ async function sampleAttempts(temperature: number, count: number): Promise<Score
     Array.from({ length: count }, (_, i) => rollout(task, student, catalog, { id: `a/${i}` })),
   );
   student.dispose();
-  return rollouts.map(it => score(task, it, masks.get(it.trajectory.header.id))!);
+  return rollouts.map(it => score(it, masks.get(it.trajectory.header.id))!);
 }
 
 const pack = (attempts: readonly ScoredAttempt[]) =>

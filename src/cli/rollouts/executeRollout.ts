@@ -1,17 +1,15 @@
 /** Executes rollouts of our tasks again on our servers, and finds the task that one is of. */
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { canonicalJson } from "../../environment/json.ts";
-import type { State } from "../../environment/state.ts";
 import { formatResult } from "../../policy/endpointPolicy.ts";
 import { createAttemptHeader, TaskConversation } from "../../policy/taskConversation.ts";
+import type { FinishedAttempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { listOwnCalls } from "../../trajectory/oneTurn.ts";
-import type { Finished, Trajectory } from "../../trajectory/trajectory.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { parseJsonOrText, type Rollout, type RolloutCall } from "./rollout.ts";
 
-export interface ExecutedRollout {
-  readonly trajectory: Finished<Trajectory>;
-  readonly finalState: State;
+export interface ExecutedRollout extends FinishedAttempt {
   /** Where the execution is not what the file says. */
   readonly notes: readonly string[];
 }
@@ -77,7 +75,7 @@ export function executeRollout(
   );
   if (used < messages.length)
     notes.push(`the attempt ends after ${used} of ${messages.length} messages`);
-  return { trajectory, finalState: session.state, notes };
+  return { task, trajectory, finalState: session.state, notes };
 }
 
 function describeDifferences(calls: readonly RolloutCall[], trajectory: Trajectory): string[] {

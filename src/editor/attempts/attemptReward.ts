@@ -14,20 +14,16 @@ import {
   shownProfiles,
   type Profile,
 } from "../../reward/profiles.ts";
-import { isScored, scoreAttempt, type Unscorable } from "../../reward/reward.ts";
-import { scoreRecorded } from "../../run/scoreRecorded.ts";
+import { isScored, type Unscorable } from "../../reward/reward.ts";
+import { createScorer, scoreRecorded, type ScoredAttempt } from "../../reward/scorer.ts";
 import { getSuccess, type Success } from "../../reward/success.ts";
-import { createAttemptFactory, type Attempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event, Trajectory } from "../../trajectory/trajectory.ts";
 
 /** The reward of an attempt as the editor shows it. */
-export interface ShownReward {
-  readonly attempt: Attempt;
+export interface ShownReward extends ScoredAttempt<readonly [Profile, ...Profile[]]> {
   /** The profile on screen, and those to compare with. */
   readonly profiles: readonly [Profile, ...Profile[]];
-  /** One per profile, of the whole attempt. */
-  readonly breakdowns: readonly [Breakdown, ...Breakdown[]];
   readonly success: Success;
 }
 
@@ -40,26 +36,28 @@ export function computeReward(
   trajectory: Trajectory,
   profile: Profile = defaultProfile,
 ): AttemptReward {
-  const score = scoreRecorded(createAttemptFactory(catalog), trajectory, task, profile);
+  const score = scoreRecorded(
+    createScorer(catalog),
+    { trajectory, task },
+    profile,
+    ...shownProfiles.filter(it => it.name !== profile.name),
+  );
   if ("unscorable" in score) return score;
-  const { attempt, breakdown } = score;
-  const others = shownProfiles.filter(it => it.name !== profile.name && isOfInterest(attempt, it));
+  const { attempt, breakdowns } = score;
+  const [first, ...others] = breakdowns;
+  const shown = others.filter(it => isOfInterest(it, breakdowns));
   return {
     attempt,
-    profiles: [profile, ...others],
-    breakdowns: [breakdown, ...others.map(it => requireBreakdown(scoreAttempt(attempt, it)))],
+    profiles: [profile, ...shownProfiles.filter(it => shown.some(of => of.profile === it.name))],
+    breakdowns: [first, ...shown],
     success: getSuccess(attempt),
   };
 }
 
-/** Whether a profile says more than the paper's: the literal one does where its total differs. */
-function isOfInterest(attempt: Attempt, profile: Profile): boolean {
-  if (profile.name !== paperLiteralProfile.name) return true;
-  const [own, paper] = [profile, paperProfile].map(it =>
-    requireBreakdown(scoreAttempt(attempt, it)),
-  );
-  return own!.total !== paper!.total;
-}
+/** Whether a breakdown says more than the paper's: the literal one does if its total differs. */
+const isOfInterest = ({ profile, total }: Breakdown, all: readonly Breakdown[]): boolean =>
+  profile !== paperLiteralProfile.name ||
+  all.some(it => it.profile === paperProfile.name && it.total !== total);
 
 /** How many prefixes are kept: a step shows what it changed, which takes two of them. */
 const keptPrefixes = 4;

@@ -1,7 +1,7 @@
 /** Carries tasks over to fixtures that have been edited, where their conversation stays true. */
 import type { Catalog } from "../../environment/catalog.ts";
+import { createScorer } from "../../reward/scorer.ts";
 import { getSuccess } from "../../reward/success.ts";
-import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import { containsToken } from "../../trajectory/containsToken.ts";
 import { findChange, type ReplayedStep } from "../../trajectory/replay.ts";
 import { rerecord } from "../../trajectory/rerecord.ts";
@@ -77,6 +77,7 @@ const isMentioned = (text: string, value: Scalar) =>
 function findUnmetGoal(catalog: Catalog, task: Task): string | undefined {
   const finished = asFinished(task.trajectory);
   if (!finished) return "its teacher did not finish";
-  const { achieved, reasons } = getSuccess(createAttemptFactory(catalog)(task, finished));
+  const { attempt } = createScorer(catalog)({ task, trajectory: finished });
+  const { achieved, reasons } = getSuccess(attempt);
   return achieved ? undefined : reasons.join("; ");
 }

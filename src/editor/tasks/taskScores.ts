@@ -4,8 +4,9 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { EventEmitter, type Disposable } from "vscode";
-import { computeReward } from "../../run/scoreAttempts.ts";
-import { createAttemptFactory } from "../../trajectory/attempt.ts";
+import type { Profile } from "../../reward/profiles.ts";
+import { createScorer, scoreRecorded, type Scorer } from "../../reward/scorer.ts";
+import { isAchieved } from "../../reward/success.ts";
 import { UserError } from "../../userError.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
 import { reportRejection } from "../shared/report.ts";
@@ -85,14 +86,14 @@ export class TaskScores implements Disposable {
   async #work(): Promise<void> {
     while (this.#queue.length > 0) {
       const catalog = await this.#dependencies.definitions.openCatalog();
-      const createAttempt = createAttemptFactory(catalog);
+      const score = createScorer(catalog);
       const profile = getRewardProfile();
       const scores = this.#scores;
       const scored: TaskEntry[] = [];
       for (const { file, entry } of this.#queue.splice(0, 100)) {
         if (scores !== this.#scores) break;
         if (scores.has(entry)) continue;
-        scores.set(entry, await scoreTask(file, entry, { createAttempt, profile }));
+        scores.set(entry, await scoreTask(file, entry, { score, profile }));
         scored.push(entry);
         await setImmediate();
       }
@@ -104,20 +105,16 @@ export class TaskScores implements Disposable {
 async function scoreTask(
   file: string,
   entry: TaskEntry,
-  { createAttempt, profile }: Pick<ScoreTools, "createAttempt" | "profile">,
+  { score, profile }: { readonly score: Scorer; readonly profile: Profile },
 ): Promise<TaskScore> {
   try {
     const task = await readTask(file, entry);
-    const reward = computeReward(createAttempt, profile, task.trajectory, task);
-    return "breakdown" in reward ? { total: reward.breakdown.total, success: reward.success } : {};
+    const scored = scoreRecorded(score, { task, trajectory: task.trajectory }, profile);
+    if ("unscorable" in scored) return {};
+    return { total: scored.breakdowns[0].total, success: isAchieved(scored.attempt) };
   } catch (error) {
     // opening the task says what is wrong with it
     if (error instanceof UserError) return {};
     throw error;
   }
-}
-
-interface ScoreTools {
-  readonly createAttempt: ReturnType<typeof createAttemptFactory>;
-  readonly profile: ReturnType<typeof getRewardProfile>;
 }

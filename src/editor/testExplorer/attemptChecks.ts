@@ -4,20 +4,13 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
-import { scoreRecorded } from "../../run/scoreRecorded.ts";
+import { createScorer, scoreRecorded } from "../../reward/scorer.ts";
 import { getSuccess } from "../../reward/success.ts";
-import { createAttemptFactory } from "../../trajectory/attempt.ts";
+import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import { checkReplay, type ReplayedStep } from "../../trajectory/replay.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { CallEvent, Trajectory } from "../../trajectory/trajectory.ts";
+import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
 import { UserError } from "../../userError.ts";
-
-/** An attempt as it is stored; the task is absent if it was not found. */
-export interface CheckedAttempt {
-  readonly trajectory: Trajectory;
-  readonly task?: Task;
-}
 
 export type CheckResult =
   | { readonly kind: "passed" }
@@ -32,7 +25,7 @@ export type CheckResult =
   /** Why the attempt cannot be checked. */
   | { readonly kind: "errored"; readonly message: string };
 
-export type Check = (catalog: Catalog, attempt: CheckedAttempt) => CheckResult;
+export type Check = (catalog: Catalog, attempt: RecordedAttempt) => CheckResult;
 
 /** Makes the recorded calls again in a fresh session, and compares their results. */
 export const checkResults: Check = (catalog, { trajectory }) =>
@@ -51,8 +44,8 @@ export const checkResults: Check = (catalog, { trajectory }) =>
   });
 
 /** Whether the final state is right and everything asked for was shown. */
-export const checkSuccess: Check = (catalog, { trajectory, task }) => {
-  const score = scoreRecorded(createAttemptFactory(catalog), trajectory, task, defaultProfile);
+export const checkSuccess: Check = (catalog, attempt) => {
+  const score = scoreRecorded(createScorer(catalog), attempt, defaultProfile);
   if ("unscorable" in score) return { kind: "errored", message: score.unscorable };
   const { achieved, reasons } = getSuccess(score.attempt);
   return achieved ? { kind: "passed" } : { kind: "failed", message: reasons.join("; ") };

@@ -1,6 +1,7 @@
 /** Tasks with rules: how the teacher keeps them, and who is caught. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { createSolverJudge, playTask } from "../../../src/evaluation/solverJudge.ts";
+import { createSolverJudge } from "../../../src/evaluation/solverJudge.ts";
+import { playTask } from "../../evaluation/playTask.ts";
 import { createSolverPolicy } from "../../../src/evaluation/solvers/solver.ts";
 import { ruleBreaker } from "../../../src/evaluation/solvers/wrongSolvers.ts";
 import { solvers } from "../../../src/evaluation/solvers/solvers.ts";

@@ -3,7 +3,7 @@
  * server, whoever looks first never meets it, and whoever gives up fails.
  */
 import { describe, expect, test } from "vitest";
-import { playTask } from "../../../src/evaluation/solverJudge.ts";
+import { playTask } from "../../evaluation/playTask.ts";
 import {
   createScriptedPolicy,
   createTeacherPolicy,

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { conditionIgnorer } from "../../../src/evaluation/solvers/wrongSolvers.ts";
 import { createSolverPolicy } from "../../../src/evaluation/solvers/solver.ts";
-import { playTask } from "../../../src/evaluation/solverJudge.ts";
+import { playTask } from "../../evaluation/playTask.ts";
 import { getSuccess } from "../../../src/reward/success.ts";
 import { parseScenarios } from "../../../src/synthesis/text/scenarios.ts";
 import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
