@@ -43,11 +43,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
     findTask,
   });
 
-  const { registerReplayOffer } = await load(() => import("./editor/migration/replayOffer.ts"));
-  registerReplayOffer(context, { files, definitions, fixtures, transcripts });
-
-  const { registerTaskMigration } = await load(() => import("./editor/migration/register.ts"));
-  registerTaskMigration(context, { files, definitions, transcripts });
+  const { registerMigration } = await load(() => import("./editor/migration/register.ts"));
+  registerMigration(context, { files, definitions, fixtures, transcripts });
 
   const { registerSynthesis } = await load(() => import("./editor/synthesis/register.ts"));
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
@@ -69,7 +66,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const { registerLinks } = await load(() => import("./editor/links/register.ts"));
   registerLinks(context, { tasks, runs, transcripts });
 
-  const { registerTestExplorer } = await load(() => import("./editor/testExplorer/register.ts"));
+  const { registerTestExplorer } = await load(
+    () => import("./editor/testExplorer/testExplorer.ts"),
+  );
   registerTestExplorer(context, { folder, definitions, tasks, runs, transcripts, findTask });
 
   const { registerDocumentation } = await load(() => import("./editor/documentation/register.ts"));

@@ -13,13 +13,14 @@ import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "./attemptLocation.ts";
-import { FixtureEntities } from "./transcript/fixtureEntities.ts";
-import { registerIdFeatures } from "./transcript/idFeatures.ts";
-import { provideOfferedTools } from "./transcript/offeredToolsFiles.ts";
+import { FixtureEntities, registerIdFeatures } from "./transcript/idFeatures.ts";
+import {
+  provideOfferedTools,
+  registerTranscriptFeatures,
+} from "./transcript/transcriptFeatures.ts";
 import { RewardPages } from "./reward/rewardPages.ts";
 import type { FindTask } from "./storedAttempt.ts";
 import { TrajectoryDebugger, type LinePlace } from "./debug/trajectoryDebugger.ts";
-import { registerTranscriptFeatures } from "./transcript/transcriptFeatures.ts";
 import { Transcripts } from "./transcripts.ts";
 
 export interface TrajectoryDependencies {

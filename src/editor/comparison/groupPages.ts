@@ -1,29 +1,29 @@
 /** The pages of groups: the attempts at one task of a step of a run, side by side. */
 import { basename } from "node:path";
-import { window, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import { commands, type Disposable, type Uri, type WebviewPanel, window } from "vscode";
 import { z } from "zod";
+import type { AttemptView } from "../../protocol/attemptsPage.ts";
 import type { GroupPage, GroupView } from "../../protocol/groupPage.ts";
 import { getGroupsFile } from "../../run/folder.ts";
-import { parseGroupLine, type GroupLine } from "../../run/group.ts";
+import { type GroupLine, parseGroupLine } from "../../run/group.ts";
 import { readJsonAt } from "../../storage/lineRange.ts";
 import { UserError } from "../../userError.ts";
-import { indexGroups, type GroupEntry } from "../attempts/groupIndex.ts";
+import { createTranscriptUri, isTranscript, pickLineRange } from "../attempts/attemptLocation.ts";
+import { type GroupEntry, indexGroups } from "../attempts/groupIndex.ts";
+import { readLocation } from "../attempts/storedLocation.ts";
 import type { RunsNode } from "../runs/runsNode.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { answer, answerPlain } from "../shared/pageRequests.ts";
 import { requireWorkspacePath } from "../shared/proveFolder.ts";
-import { createTranscriptUri, isTranscript, pickLineRange } from "../attempts/attemptLocation.ts";
-import { readLocation } from "../attempts/storedLocation.ts";
 import type { Comparison } from "./comparison.ts";
 import { createGroupView } from "./groupView.ts";
-import { openAttemptIn, viewSchema } from "./openAttempt.ts";
 
 const subjectSchema = z.object({ run: z.string(), step: z.int().min(1), task: z.string() });
 
 const columnParams = z.object({ column: z.int().min(0) });
 
 /** The attempts at one task of a step; `run` is the run's folder. */
-export type GroupSubject = z.infer<typeof subjectSchema>;
+type GroupSubject = z.infer<typeof subjectSchema>;
 
 export class GroupPages implements Disposable {
   /** By the subject as JSON. */
@@ -135,4 +135,18 @@ async function findActiveSubject(): Promise<GroupSubject> {
     if (group) return { run, step, task: group.task };
   }
   throw new UserError("no attempt of a run is open", "run the command on a group in the Runs view");
+}
+
+const openCommands: Readonly<Record<AttemptView, string>> = {
+  transcript: "prove.openTranscript",
+  debugger: "prove.stepTrajectory",
+  reward: "prove.showReward",
+};
+
+export const viewSchema = z.enum(["transcript", "debugger", "reward"]);
+
+/** Opens the attempt of a transcript's address; the command shows its own errors. */
+export async function openAttemptIn(uri: Uri, view: AttemptView): Promise<null> {
+  await commands.executeCommand(openCommands[view], uri);
+  return null;
 }

@@ -1,34 +1,59 @@
 /**
- * Registers the migration of tasks to edited fixtures: transcripts say that a fixture has changed,
- * and the tasks of a file that still fit are written to another file.
+ * Registers what happens to attempts and tasks when fixtures are edited: the open attempt is
+ * repeated with the saved fixture, transcripts say that a fixture has changed, and the tasks of a
+ * file that still fit are written to another file.
  */
 import { existsSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { CodeLens, Range, Uri, languages, window, type ExtensionContext } from "vscode";
+import {
+  CodeLens,
+  commands,
+  type ExtensionContext,
+  languages,
+  Range,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
 import { LineWriter } from "../../storage/lineWriter.ts";
 import { readTasks } from "../../trajectory/file.ts";
 import { findChange } from "../../trajectory/replay.ts";
 import { formatTaskLine } from "../../trajectory/taskLine.ts";
 import { UserError } from "../../userError.ts";
+import { isTranscript } from "../attempts/attemptLocation.ts";
+import { getTranscriptTitle, readLocation } from "../attempts/storedLocation.ts";
+import type { OpenAttempt, Transcripts } from "../attempts/transcripts.ts";
+import { findProblems } from "../fixtures/fixtureChecks.ts";
+import { type FixtureFiles, getFixtureName } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { formatCount } from "../shared/count.ts";
 import { showInformation, showProgress } from "../shared/notifications.ts";
 import { toPlainLine } from "../shared/plainText.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
+import { reportRejection } from "../shared/report.ts";
+import { getRewardProfile } from "../shared/rewardProfile.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { readLocation } from "../attempts/storedLocation.ts";
-import type { Transcripts } from "../attempts/transcripts.ts";
+import { replayOnEdited, startsFrom } from "./editedReplay.ts";
 import { migrateTask } from "./taskMigration.ts";
 
-export interface MigrationDependencies {
+interface MigrationDependencies {
   readonly files: ReadOnlyFiles;
   readonly definitions: ServerDefinitions;
+  readonly fixtures: FixtureFiles;
   readonly transcripts: Transcripts;
 }
 
-export function registerTaskMigration(
+export function registerMigration(
+  context: ExtensionContext,
+  dependencies: MigrationDependencies,
+): void {
+  registerTaskMigration(context, dependencies);
+  registerReplayOffer(context, dependencies);
+}
+
+function registerTaskMigration(
   context: ExtensionContext,
   { files, definitions, transcripts }: MigrationDependencies,
 ): void {
@@ -136,4 +161,83 @@ async function migrateFile(
     }
     return { file: isDone ? file : undefined, kept, left };
   });
+}
+
+interface Shown {
+  readonly uri: Uri;
+  readonly attempt: OpenAttempt;
+}
+
+function registerReplayOffer(
+  { subscriptions }: ExtensionContext,
+  { files, definitions, fixtures, transcripts }: MigrationDependencies,
+): void {
+  /** The texts of the documents that were opened, by path. */
+  const texts = new Map<string, string>();
+  /** The attempts as they were before a fixture is saved, by the address of the fixture. */
+  const attempts = new Map<string, Promise<Shown | undefined>>();
+  let replays = 0;
+
+  const replay = async ({ uri, attempt }: Shown) => {
+    const { summary, text } = replayOnEdited(
+      await definitions.openCatalog(),
+      attempt,
+      getRewardProfile(),
+    );
+    const title = getTranscriptTitle(uri);
+    const [before, after] = ["before", "after"].map(it =>
+      Uri.from({ scheme: "prove", path: `/replays/${replays}/${it}/${title}.txt` }),
+    );
+    replays++;
+    texts.set(before!.path, attempt.transcript.text);
+    texts.set(after!.path, text);
+    await commands.executeCommand("vscode.diff", before, after, `${title}: ${summary}`);
+  };
+
+  files.provide("/replays/", ({ path }) =>
+    Promise.resolve(texts.get(path) ?? "This replay was made before the window was reloaded.\n"),
+  );
+  subscriptions.push(
+    workspace.onWillSaveTextDocument(({ document: { uri, isDirty } }) => {
+      const names = fixtures.isWorkspaceFixture(uri) && isDirty ? getFixtureName(uri) : undefined;
+      if (names) attempts.set(uri.toString(), findAttempt(transcripts, names));
+    }),
+    workspace.onDidSaveTextDocument(document => {
+      const shown = attempts.get(document.uri.toString());
+      attempts.delete(document.uri.toString());
+      if (!shown) return;
+      const offer = async () => {
+        const found = await shown;
+        // an attempt cannot be repeated in a world with mistakes
+        if (!found || (await findProblems(document, definitions)).length > 0) return;
+        const { server, name } = getFixtureName(document.uri)!;
+        const answer = await showInformation(
+          `${server}/${name} was saved. Replay the open attempt ${getTranscriptTitle(found.uri)} on it?`,
+          "Replay Attempt",
+        );
+        if (answer !== undefined) await replay(found);
+      };
+      reportRejection(offer());
+    }),
+    workspace.onDidCloseTextDocument(({ uri }) => {
+      if (uri.scheme === "prove") texts.delete(uri.path);
+    }),
+  );
+}
+
+/** The open attempt that starts from a fixture, a visible one first. */
+async function findAttempt(
+  transcripts: Transcripts,
+  fixture: { readonly server: string; readonly name: string },
+): Promise<Shown | undefined> {
+  const documents = [
+    ...window.visibleTextEditors.map(it => it.document),
+    ...workspace.textDocuments,
+  ];
+  for (const { uri } of documents) {
+    if (!isTranscript(uri)) continue;
+    const attempt = await transcripts.getAttempt(uri);
+    if (!attempt.rejected && startsFrom(attempt.trajectory, fixture)) return { uri, attempt };
+  }
+  return undefined;
 }

@@ -2,46 +2,48 @@
  * Tasks files and runs in the editor's Test Explorer. A test is a stored attempt: the teacher's at
  * a task, or a student's at a task of a step. Items are created when they are expanded or run.
  */
+import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import {
+  type CancellationToken,
+  type Disposable,
+  type ExtensionContext,
   Location,
   Position,
   Range,
+  type TestItem,
   TestMessage,
   TestRunProfileKind,
-  tests,
-  type CancellationToken,
-  type Disposable,
-  type TestItem,
   type TestRunRequest,
+  tests,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
+import { getGroupsFile } from "../../run/folder.ts";
 import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { UserError } from "../../userError.ts";
+import { type AttemptNode, getNodeUri } from "../attempts/attemptLocation.ts";
+import { indexGroups } from "../attempts/groupIndex.ts";
+import { type FindTask, readAttempt } from "../attempts/storedAttempt.ts";
+import type { Transcripts } from "../attempts/transcripts.ts";
+import { getRunName, type Runs } from "../runs/runs.ts";
+import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
 import { toEditorText } from "../shared/editorText.ts";
 import { toPlainText } from "../shared/plainText.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import { reportRejection } from "../shared/report.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { createTestItem } from "../shared/treeItem.ts";
-import { getNodeUri } from "../attempts/attemptLocation.ts";
-import { readAttempt, type FindTask } from "../attempts/storedAttempt.ts";
-import type { Transcripts } from "../attempts/transcripts.ts";
-import { checkResults, checkSuccess, type Check, type CheckResult } from "./attemptChecks.ts";
-import {
-  describeNode,
-  isAttempt,
-  listChildren,
-  listRoots,
-  type TestNode,
-  type TestNodeSources,
-} from "./testNodes.ts";
+import { createRows, type TasksNode } from "../tasks/tasksNode.ts";
+import type { TasksTree } from "../tasks/tasksTree.ts";
+import { type Check, type CheckResult, checkResults, checkSuccess } from "./attemptChecks.ts";
 
-export interface TestExplorerDependencies extends TestNodeSources {
+interface TestExplorerDependencies extends TestNodeSources {
   readonly definitions: ServerDefinitions;
   readonly transcripts: Transcripts;
   readonly findTask: FindTask;
 }
 
-export class TestExplorer implements Disposable {
+class TestExplorer implements Disposable {
   readonly #dependencies: TestExplorerDependencies;
   readonly #controller = tests.createTestController("prove", "PROVE");
   readonly #nodes = new WeakMap<TestItem, TestNode>();
@@ -194,3 +196,108 @@ const formatCounts = ({ passed, failed, errored }: Record<string, number>): stri
   `${passed} passed, ${failed} failed, ${errored} could not be checked\r\n`;
 
 const toVisibleText = (text: string) => splitVisibleLines(text).join("\n");
+
+export function registerTestExplorer(
+  context: ExtensionContext,
+  { folder, ...dependencies }: TestExplorerDependencies & { readonly folder: ProveFolder },
+): void {
+  const explorer = new TestExplorer(dependencies);
+  context.subscriptions.push(
+    explorer,
+    folder.onDidChange(part => {
+      if (part === "tasks" || part === "runs") reportRejection(explorer.updateRoots());
+    }),
+  );
+}
+
+type TestNode =
+  | Exclude<TasksNode, { kind: "skipped" | "taskGroup" }>
+  | Extract<RunsNode, { kind: "run" | "step" | "group" | "attempt" }>;
+
+interface TestNodeSources {
+  readonly tasks: TasksTree;
+  readonly runs: Runs;
+}
+
+const isAttempt = (node: TestNode): node is TestNode & AttemptNode =>
+  node.kind === "task" || node.kind === "attempt";
+
+/** The tasks files and the runs with recorded attempts. */
+async function listRoots({ tasks, runs }: TestNodeSources): Promise<TestNode[]> {
+  const files = await tasks.listFiles();
+  return [
+    ...files.map(file => ({ kind: "taskFile" as const, file })),
+    ...runs
+      .list()
+      .filter(it => listRecordedSteps(it.folder).length > 0)
+      .map(monitor => ({ kind: "run" as const, monitor })),
+  ];
+}
+
+/** Throws a `UserError` if a file cannot be read. */
+async function listChildren(
+  node: TestNode,
+  { tasks }: TestNodeSources,
+): Promise<readonly TestNode[]> {
+  switch (node.kind) {
+    case "taskFile":
+      return createTaskNodes(createRows(node.file, (await tasks.readIndex(node.file)).entries, 0));
+    case "range":
+      return createTaskNodes(createRows(node.file, node.entries, node.from));
+    case "run":
+      return listRecordedSteps(node.monitor.folder).map(step => ({ ...node, kind: "step", step }));
+    case "step": {
+      const { groups } = await indexGroups(getGroupsFile(node.monitor.folder, node.step));
+      return groups.map(group => ({ ...node, kind: "group", group }));
+    }
+    case "group":
+      return node.group.entries.map(entry => ({ ...node, kind: "attempt", entry }));
+    case "task":
+    case "attempt":
+      return [];
+    default:
+      throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+const createTaskNodes = (nodes: readonly TasksNode[]): TestNode[] =>
+  nodes.filter(it => it.kind !== "skipped" && it.kind !== "taskGroup");
+
+/** What an item shows, and its id among its siblings. */
+interface TestLabel {
+  readonly id: string;
+  readonly label: string;
+  readonly description?: string;
+}
+
+function describeNode(node: TestNode): TestLabel {
+  switch (node.kind) {
+    case "taskFile":
+      return { id: node.file.toString(), label: basename(node.file.fsPath, ".tasks.jsonl") };
+    case "range": {
+      const first = node.from + 1;
+      return {
+        id: `${node.from}/${node.size}`,
+        label: `${first}–${node.from + node.entries.length}`,
+      };
+    }
+    case "task": {
+      const { id, number, request, kind, servers } = node.entry;
+      return {
+        id: `${id}:${number}`,
+        label: request,
+        description: [...servers, kind].join(" · "),
+      };
+    }
+    case "run":
+      return { id: node.monitor.folder, label: getRunName(node.monitor), description: "run" };
+    case "step":
+      return { id: String(node.step), label: `Step ${node.step}` };
+    case "group":
+      return { id: node.group.task, label: node.group.task };
+    case "attempt":
+      return { id: String(node.entry.offset), label: `Attempt ${node.entry.attempt + 1}` };
+    default:
+      throw new Error(`no label of ${JSON.stringify(node satisfies never)}`);
+  }
+}

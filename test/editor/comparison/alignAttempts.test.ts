@@ -1,6 +1,6 @@
 /** Aligning the calls of several attempts. */
 import { expect, test } from "vitest";
-import { alignAttempts, type AlignedItem } from "../../../src/editor/comparison/alignAttempts.ts";
+import { alignAttempts, type AlignedItem } from "../../../src/editor/comparison/groupView.ts";
 
 /** A list of items such as `list pay/2`: the name and, after the slash, the goal that it serves. */
 const parse = (text: string): AlignedItem[] =>

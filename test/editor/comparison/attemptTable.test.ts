@@ -13,7 +13,7 @@ import { createVscode } from "../fakeVscode.ts";
 
 vi.mock("vscode", () => createVscode());
 
-const { AttemptTable } = await import("../../../src/editor/comparison/attemptTable.ts");
+const { AttemptTable } = await import("../../../src/editor/comparison/attemptsPages.ts");
 type Page = Parameters<InstanceType<typeof AttemptTable>["attach"]>[0];
 
 const createRow = (task: string): AttemptRow => ({

@@ -2,11 +2,9 @@
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { isJsonObject, type Json, type JsonObject } from "../../../environment/json.ts";
 import type { Tool } from "../../../environment/server.ts";
-import type { DebugTarget } from "./debugTarget.ts";
-import { createVariables } from "./debugVariables.ts";
+import { createVariables, type DebugTarget, listFullNames } from "./debugTarget.ts";
 import { ExpressionError, evaluateExpression } from "./expression.ts";
-import { listFullNames } from "./toolNames.ts";
-import { formatInline } from "./valueRow.ts";
+import { formatInline } from "./debugRows.ts";
 
 /** The most entries of a collection that are listed. */
 const maxKeys = 500;

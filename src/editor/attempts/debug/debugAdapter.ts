@@ -11,20 +11,16 @@ import {
 } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
+import { escapeInvisible, splitVisibleLines } from "../../../trajectory/invisibleText.ts";
 import { startsTurn } from "../../../trajectory/trajectory.ts";
 import { isCallOnlyMessage } from "../../../trajectory/transcript.ts";
-import { escapeInvisible, splitVisibleLines } from "../../../trajectory/invisibleText.ts";
 import { UserError } from "../../../userError.ts";
 import { toPlainText } from "../../shared/plainText.ts";
-import type { StopReason } from "./breakpoint.ts";
-import { Breakpoints } from "./breakpoints.ts";
+import { type Breakpoint, Breakpoints, exceptionFilters, type StopReason } from "./breakpoints.ts";
 import { listCompletions } from "./completions.ts";
-import { debugCapabilities } from "./debugCapabilities.ts";
-import { DebugInspector } from "./debugInspector.ts";
-import { runTrajectory } from "./debugRun.ts";
+import { DebugInspector, listFrames } from "./debugInspector.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { ExpressionError } from "./expression.ts";
-import { listFrames } from "./stackFrames.ts";
 
 const thread = 1;
 
@@ -392,5 +388,57 @@ function unescapeAddress(address: string): string {
     return decodeURIComponent(address);
   } catch {
     return address;
+  }
+}
+
+const debugCapabilities: DebugProtocol.Capabilities = {
+  supportsConfigurationDoneRequest: true,
+  supportsStepBack: true,
+  supportsConditionalBreakpoints: true,
+  supportsHitConditionalBreakpoints: true,
+  supportsLogPoints: true,
+  supportsFunctionBreakpoints: true,
+  supportsDataBreakpoints: true,
+  supportsExceptionFilterOptions: true,
+  supportsExceptionInfoRequest: true,
+  supportsBreakpointLocationsRequest: true,
+  supportsEvaluateForHovers: true,
+  supportsCompletionsRequest: true,
+  completionTriggerCharacters: [".", "("],
+  supportsGotoTargetsRequest: true,
+  supportsRestartFrame: true,
+  supportsRestartRequest: true,
+  supportsTerminateRequest: true,
+  exceptionBreakpointFilters: [...exceptionFilters],
+};
+
+interface Run {
+  readonly target: DebugTarget;
+  readonly breakpoints: Breakpoints;
+  readonly direction: "forward" | "back";
+  /** Whether to stop at a position without a breakpoint. */
+  readonly isDestination: (position: CursorPosition) => boolean;
+  /** Prints the message of a logpoint. */
+  readonly print: (text: string, position: CursorPosition) => void;
+}
+
+/**
+ * Moves event by event until a breakpoint is hit, the destination is reached, or there are no more
+ * events. Returns the position and the breakpoints that stop there.
+ */
+function runTrajectory({ target, breakpoints, direction, isDestination, print }: Run): {
+  readonly position: CursorPosition;
+  readonly hits: readonly Breakpoint[];
+} {
+  const { cursor } = target;
+  for (;;) {
+    const previous = cursor.current.position;
+    const position = direction === "forward" ? cursor.step() : cursor.stepBack();
+    if (position.position === previous) return { position, hits: [] };
+    const reached = breakpoints.findHits(target, position);
+    for (const it of reached) if (it.isLogpoint) print(it.formatLog(target, position), position);
+    const hits = reached.filter(it => !it.isLogpoint);
+    const isEnd = position.atEnd || position.position === 0;
+    if (hits.length > 0 || isEnd || isDestination(position)) return { position, hits };
   }
 }

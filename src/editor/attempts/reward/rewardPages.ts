@@ -1,5 +1,9 @@
-/** The reward pages: one per attempt, beside its transcript. */
-import { Disposable, Uri, type WebviewPanel } from "vscode";
+/**
+ * The reward pages: one per attempt, beside its transcript. A page follows the debug session that
+ * steps through its attempt.
+ */
+import type { DebugProtocol } from "@vscode/debugprotocol";
+import { debug, type DebugSession, Disposable, EventEmitter, Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { RewardPage, RewardView } from "../../../protocol/rewardPage.ts";
 import { profiles } from "../../../reward/profiles.ts";
@@ -10,12 +14,11 @@ import { answer, answerPlain } from "../../shared/pageRequests.ts";
 import { requireWorkspacePath } from "../../shared/proveFolder.ts";
 import { formatUserError, reportRejection } from "../../shared/report.ts";
 import { getRewardProfile, setRewardProfile } from "../../shared/rewardProfile.ts";
-import { getTranscriptPath, type AttemptNode } from "../attemptLocation.ts";
-import { getTranscriptTitle } from "../storedLocation.ts";
-import { createRewardView } from "./rewardView.ts";
-import { SteppedAttempts } from "./steppedAttempts.ts";
+import { type AttemptNode, getTranscriptPath } from "../attemptLocation.ts";
 import type { TrajectoryDebugger } from "../debug/trajectoryDebugger.ts";
+import { getTranscriptTitle } from "../storedLocation.ts";
 import type { Transcripts } from "../transcripts.ts";
+import { createRewardView } from "./rewardView.ts";
 
 const profileNames = profiles.map(it => it.name);
 
@@ -132,3 +135,58 @@ export class RewardPages implements Disposable {
     return call === undefined ? view : { ...view, call };
   }
 }
+
+class SteppedAttempts implements Disposable {
+  /** The ids of the sessions that run. */
+  readonly #running = new Set<string>();
+  /** By the address of the transcript. */
+  readonly #positions = new Map<string, number>();
+  readonly #changed = new EventEmitter<string>();
+  /** The address of an attempt in which a session has moved or ended. */
+  readonly onDidChange = this.#changed.event;
+  readonly #registration: Disposable;
+
+  constructor() {
+    this.#registration = debug.registerDebugAdapterTrackerFactory("prove", {
+      createDebugAdapterTracker: session => ({
+        onWillStartSession: () => void this.#running.add(session.id),
+        onDidSendMessage: (message: DebugProtocol.Event) => {
+          if (message.type === "event" && message.event === "stopped")
+            reportRejection(this.#update(session));
+        },
+        onWillStopSession: () => this.#remove(session),
+      }),
+    });
+  }
+
+  /** The number of events before which the debugger stands; undefined without a session. */
+  getPosition(address: string): number | undefined {
+    return this.#positions.get(address);
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#changed.dispose();
+  }
+
+  async #update(session: DebugSession): Promise<void> {
+    const request = { expression: "position", context: "watch" };
+    const body = (await session.customRequest("evaluate", request).then(undefined, error => {
+      if (this.#running.has(session.id)) throw error;
+    })) as DebugProtocol.EvaluateResponse["body"] | undefined;
+    // the session may have ended in the meantime
+    if (!body || !this.#running.has(session.id)) return;
+    const address = getAddress(session);
+    this.#positions.set(address, Number(body.result));
+    this.#changed.fire(address);
+  }
+
+  #remove(session: DebugSession): void {
+    this.#running.delete(session.id);
+    const address = getAddress(session);
+    if (this.#positions.delete(address)) this.#changed.fire(address);
+  }
+}
+
+const getAddress = ({ configuration }: DebugSession): string =>
+  Uri.parse(String(configuration["transcript"]), true).toString();

@@ -3,29 +3,36 @@
  * its id came from, and from there to the entity in the fixture; references, highlights and hovers.
  */
 import {
+  type Disposable,
   DocumentHighlight,
   Hover,
-  Location,
-  Range,
   languages,
-  type Disposable,
+  Location,
   type LocationLink,
   type Position,
+  Range,
   type TextDocument,
-  type Uri,
+  Uri,
+  workspace,
 } from "vscode";
+import { findRange } from "../../../storage/jsonPosition.ts";
+import { findEntityPath } from "../../../trajectory/worldEntities.ts";
+import type { FixtureFiles } from "../../fixtures/fixtureFiles.ts";
 import { createHoverText } from "../../shared/notifications.ts";
-import type { FixtureEntities } from "./fixtureEntities.ts";
-import { describeEntityAt } from "./idDescription.ts";
+import type { ReadOnlyFiles } from "../../shared/readOnlyFiles.ts";
+import type { ServerDefinitions } from "../../shared/serverDefinitions.ts";
+import type { OpenAttempt, Transcripts } from "../transcripts.ts";
 import {
+  describeEntityAt,
   findIdSource,
   findOccurrenceAt,
   findTranscriptIds,
+  getServer,
   type IdOccurrence,
   type IdSource,
+  listStartWorlds,
   type TranscriptIds,
 } from "./transcriptIds.ts";
-import type { OpenAttempt, Transcripts } from "../transcripts.ts";
 
 const language = { language: "prove-trajectory" };
 
@@ -114,3 +121,45 @@ const createLink = ({ occurrence }: FoundId, { uri, range }: Location): Location
 
 const toRange = ({ line, start = 0, end = 0 }: IdSource): Range =>
   new Range(line, start, line, end);
+
+export class FixtureEntities {
+  readonly #fixtures: FixtureFiles;
+
+  constructor(fixtures: FixtureFiles, files: ReadOnlyFiles, definitions: ServerDefinitions) {
+    this.#fixtures = fixtures;
+    files.provide("/variants/", async uri => {
+      const catalog = await definitions.openCatalog();
+      const { server, fixture } = parseVariantUri(uri);
+      return `${JSON.stringify(catalog.getFixture(server, fixture), null, 2)}\n`;
+    });
+  }
+
+  /** The place of an id's entity in a fixture; undefined if no fixture of the attempt has it. */
+  async find(ids: TranscriptIds, occurrence: IdOccurrence): Promise<Location | undefined> {
+    const first = getServer(ids, occurrence);
+    const worlds = listStartWorlds(ids.attempt).toSorted(
+      (a, b) => Number(b.server === first) - Number(a.server === first),
+    );
+    for (const { server, fixture, world } of worlds) {
+      const path = findEntityPath(world, occurrence.id, ids.kinds.get(occurrence.id));
+      if (!path) continue;
+      const uri = this.#getUri(server, fixture);
+      const document = await workspace.openTextDocument(uri);
+      const { start, end } = findRange(document.getText(), ["state", ...path]);
+      return new Location(uri, new Range(document.positionAt(start), document.positionAt(end)));
+    }
+    return undefined;
+  }
+
+  #getUri(server: string, fixture: string): Uri {
+    const file = this.#fixtures.find(server, fixture);
+    return file
+      ? this.#fixtures.getDocumentUri(file)
+      : Uri.from({ scheme: "prove", path: `/variants/${server}/${fixture}.json` });
+  }
+}
+
+function parseVariantUri({ path }: Uri): { readonly server: string; readonly fixture: string } {
+  const [server = "", file = ""] = path.split("/").slice(2);
+  return { server, fixture: file.replace(/\.json$/, "") };
+}

@@ -1,9 +1,14 @@
-/** The tools that were offered to the policy, as a text with their descriptions and parameters. */
+/**
+ * Describes tools for people: the list of those that were offered to the policy, and the signature
+ * and parameters of one.
+ */
 import type { Catalog } from "../../../environment/catalog.ts";
+import { isJsonObject, type Json } from "../../../environment/json.ts";
+import { getKeyword, getProperties, removeNull } from "../../../environment/schemaKeywords.ts";
+import type { JsonSchema, Tool } from "../../../environment/server.ts";
 import { escapeInvisible, splitVisibleLines } from "../../../trajectory/invisibleText.ts";
 import type { Task } from "../../../trajectory/task.ts";
 import { startsTurn, type Trajectory } from "../../../trajectory/trajectory.ts";
-import { describeTool, formatSignature } from "./toolDescription.ts";
 
 /** In the order of the menu; then those that came in a later turn, and those taken away. */
 export function formatOfferedTools(
@@ -36,4 +41,47 @@ function formatTool(catalog: Catalog, name: string): readonly string[] {
     ...splitVisibleLines(formatSignature(tool)),
     ...splitVisibleLines(describeTool(tool)).map(it => `    ${it}`),
   ];
+}
+
+/** What a tool does, on one line. */
+export const describeTool = ({ summary, effect, destructive }: Tool): string =>
+  `${summary} (${effect}${destructive ? ", cannot be undone" : ""})`;
+
+/**
+ * The call of a tool with the type of each parameter and its description:
+ * `account_id: id of account // The account`. A parameter with a question mark can be left out.
+ */
+export function formatSignature({ name, inputSchema }: Tool): string {
+  const required = (inputSchema["required"] ?? []) as readonly string[];
+  const lines = Object.entries(getProperties(inputSchema)).map(([key, schema]) => {
+    const description = getKeyword(schema, "description");
+    const mark = required.includes(key) ? "" : "?";
+    return `  ${key}${mark}: ${formatType(schema)},${description ? ` // ${description}` : ""}`;
+  });
+  return lines.length === 0 ? `${name}()` : [`${name}(`, ...lines, ")"].join("\n");
+}
+
+function formatType(schema: JsonSchema): string {
+  const own = removeNull(schema);
+  const isNullable = own !== schema;
+  return `${formatPlainType(own)}${isNullable ? " | null" : ""}`;
+}
+
+function formatPlainType(schema: JsonSchema): string {
+  const { enum: values, const: constant, items, type } = schema;
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (Array.isArray(values)) return values.map((it: Json) => JSON.stringify(it)).join(" | ");
+  const entity = getKeyword(schema, "x-entity");
+  if (entity !== undefined) return `id of ${entity}`;
+  if (type === "array") return `list of ${isJsonObject(items) ? formatType(items) : "values"}`;
+  const name = typeof type === "string" ? type : "value";
+  const range = formatRange(schema);
+  return range ? `${name} ${range}` : name;
+}
+
+function formatRange({ minimum, maximum }: JsonSchema): string | undefined {
+  if (minimum !== undefined && maximum !== undefined)
+    return `${minimum as number} to ${maximum as number}`;
+  if (minimum !== undefined) return `from ${minimum as number}`;
+  return maximum === undefined ? undefined : `up to ${maximum as number}`;
 }

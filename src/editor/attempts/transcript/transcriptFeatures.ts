@@ -1,36 +1,40 @@
 /**
  * Language features of transcripts: code lenses, hovers on tools and calls, hints with the reward,
- * expressions for the debugger, the outline and folding. Those of ids are in idFeatures.ts.
+ * expressions for the debugger, the outline and folding; and the document that lists the tools
+ * offered in an attempt. Features of ids are in idFeatures.ts.
  */
 import {
   CodeLens,
-  DocumentSymbol,
-  EvaluatableExpression,
-  FoldingRange,
-  Hover,
-  InlayHint,
-  Range,
-  SymbolKind,
-  languages,
-  window,
   type CodeLensProvider,
   type Disposable,
+  DocumentSymbol,
   type DocumentSymbolProvider,
+  EvaluatableExpression,
   type EvaluatableExpressionProvider,
+  FoldingRange,
   type FoldingRangeProvider,
+  Hover,
   type HoverProvider,
+  InlayHint,
   type InlayHintsProvider,
+  languages,
   type Position,
+  Range,
+  SymbolKind,
   type TextDocument,
   type Uri,
+  window,
+  workspace,
 } from "vscode";
 import { isCallNote } from "../../../trajectory/transcript.ts";
 import { createHoverText } from "../../shared/notifications.ts";
 import { toPlainLine, truncateText } from "../../shared/plainText.ts";
-import { describeCallReward, describeRewardHint, listRewardHints } from "./rewardHints.ts";
-import { describeTool, formatSignature } from "./toolDescription.ts";
-import { listFolds, listOutline, type OutlineKind, type OutlineNode } from "./transcriptOutline.ts";
+import type { ReadOnlyFiles } from "../../shared/readOnlyFiles.ts";
+import type { AttemptNode } from "../attemptLocation.ts";
 import type { OpenAttempt, Transcripts } from "../transcripts.ts";
+import { describeTool, formatOfferedTools, formatSignature } from "./offeredTools.ts";
+import { describeCallReward, describeRewardHint, listRewardHints } from "./rewardHints.ts";
+import { listFolds, listOutline, type OutlineKind, type OutlineNode } from "./transcriptOutline.ts";
 
 const language = { language: "prove-trajectory" };
 
@@ -195,3 +199,28 @@ const createFoldingProvider = (transcripts: Transcripts): FoldingRangeProvider =
     return listFolds(trajectory, transcript).map(it => new FoldingRange(it.first, it.last));
   },
 });
+
+const [folder, extension] = ["/offered-tools/", ".tools.txt"];
+
+/** Provides the documents; returns the command that shows the one of an attempt. */
+export function provideOfferedTools(
+  files: ReadOnlyFiles,
+  transcripts: Transcripts,
+): (attempt: AttemptNode | Uri | undefined) => Promise<void> {
+  files.provide(folder, async uri => {
+    const { catalog, trajectory, task } = await transcripts.read(toTranscript(uri));
+    return formatOfferedTools(catalog, trajectory, task);
+  });
+  return async attempt => {
+    const uri = fromTranscript(transcripts.resolveUri(attempt));
+    await window.showTextDocument(await workspace.openTextDocument(uri));
+  };
+}
+
+const fromTranscript = (uri: Uri) =>
+  uri.with({ path: uri.path.replace("/transcripts/", folder).replace(/\.transcript$/, extension) });
+
+const toTranscript = (uri: Uri) =>
+  uri.with({
+    path: uri.path.replace(folder, "/transcripts/").replace(/\.tools\.txt$/, ".transcript"),
+  });

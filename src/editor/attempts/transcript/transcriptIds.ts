@@ -1,16 +1,19 @@
 /**
- * The ids of entities in a transcript: where each of them occurs, and where an id in an argument
- * came from. What is an id is taken from the tools' schemas and the states, not from its spelling.
+ * The ids of entities in a transcript: where each of them occurs, where an id in an argument came
+ * from, and its entity as the state has it there. What is an id is taken from the tools' schemas
+ * and the states, not from its spelling.
  */
 import type { Catalog } from "../../../environment/catalog.ts";
 import type { JsonObject } from "../../../environment/json.ts";
+import { countPrefix, describePrefix } from "../../../reward/prefixReward.ts";
 import { containsToken } from "../../../trajectory/containsToken.ts";
+import { TrajectoryCursor } from "../../../trajectory/cursor.ts";
 import { escapeInvisible } from "../../../trajectory/invisibleText.ts";
 import { findEntityValues } from "../../../trajectory/resultEntities.ts";
 import { listScalars } from "../../../trajectory/scalars.ts";
 import type { Event, Trajectory } from "../../../trajectory/trajectory.ts";
 import { isCallNote, type Transcript } from "../../../trajectory/transcript.ts";
-import { hasEntity } from "../../../trajectory/worldEntities.ts";
+import { findEntityPath, getEntity, hasEntity } from "../../../trajectory/worldEntities.ts";
 import { UserError } from "../../../userError.ts";
 
 /** `other`: not in an event, such as in the goals of the task. */
@@ -35,7 +38,7 @@ export interface IdSource {
 }
 
 /** An attempt as it is shown. */
-export interface ShownAttempt {
+interface ShownAttempt {
   readonly catalog: Catalog;
   readonly trajectory: Trajectory;
   readonly transcript: Transcript;
@@ -208,4 +211,74 @@ function getPlace(event: Event, text: string, isFirstLine: boolean): IdPlace {
   if (event.kind === "ended") return "other";
   if (isFirstLine) return "argument";
   return isCallNote(text) ? "other" : "result";
+}
+
+interface IdDescription {
+  /** Such as `banking.accounts.acc_101, after call 2 of 3`. */
+  readonly title: string;
+  /** The entity as JSON. */
+  readonly code?: string;
+}
+
+/**
+ * The entity as a call with the id in its arguments finds it; elsewhere as it is after the event,
+ * or at the end.
+ */
+export function describeEntityAt(ids: TranscriptIds, occurrence: IdOccurrence): IdDescription {
+  const { id, event, place } = occurrence;
+  const { trajectory } = ids.attempt;
+  const position =
+    event === undefined ? trajectory.events.length : place === "argument" ? event : event + 1;
+  const when = describePrefix(trajectory, countPrefix(trajectory.events, position));
+  const isMadeUp = place === "argument" && !findIdSource(ids, occurrence);
+  const note = isMadeUp ? "\nNeither the user nor a result has shown this id before." : "";
+  const entity = findEntity(ids, occurrence, position);
+  if (!entity) return { title: `${id}: not in the state, ${when}${note}` };
+  return { title: `${entity.name}, ${when}${note}`, code: limitLines(entity.text) };
+}
+
+function findEntity(
+  ids: TranscriptIds,
+  occurrence: IdOccurrence,
+  position: number,
+): { readonly name: string; readonly text: string } | undefined {
+  const state = getCursor(ids.attempt)?.at(position).state;
+  if (!state) return undefined;
+  const first = getServer(ids, occurrence);
+  const servers = Object.keys(state).toSorted((a, b) => Number(b === first) - Number(a === first));
+  for (const server of servers) {
+    const { world } = state[server]!;
+    const path = findEntityPath(world, occurrence.id, ids.kinds.get(occurrence.id));
+    if (path)
+      return {
+        name: [server, ...path].join("."),
+        text: JSON.stringify(getEntity(world, path), null, 2),
+      };
+  }
+  return undefined;
+}
+
+const cursors = new WeakMap<ShownAttempt, TrajectoryCursor>();
+
+/** The cursor of an attempt, which keeps the states; undefined if it cannot be replayed. */
+function getCursor(attempt: ShownAttempt): TrajectoryCursor | undefined {
+  try {
+    const cursor =
+      cursors.get(attempt) ?? new TrajectoryCursor(attempt.catalog, attempt.trajectory);
+    cursors.set(attempt, cursor);
+    return cursor;
+  } catch (error) {
+    // a fixture is missing: the transcript says so where its reward would be
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
+
+const maxLines = 40;
+
+function limitLines(text: string): string {
+  const lines = text.split("\n");
+  return lines.length <= maxLines
+    ? text
+    : [...lines.slice(0, maxLines), `… ${lines.length - maxLines} more lines`].join("\n");
 }

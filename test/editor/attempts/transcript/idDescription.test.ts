@@ -1,7 +1,7 @@
 /** The hover of an id: the entity as the state has it at that place of the transcript. */
 import { expect, test } from "vitest";
-import { describeEntityAt } from "../../../../src/editor/attempts/transcript/idDescription.ts";
 import {
+  describeEntityAt,
   findTranscriptIds,
   type IdPlace,
 } from "../../../../src/editor/attempts/transcript/transcriptIds.ts";

@@ -84,7 +84,7 @@ vi.mock("vscode", () => editor.api);
 const { registerIdFeatures } =
   await import("../../../../src/editor/attempts/transcript/idFeatures.ts");
 const { FixtureEntities } =
-  await import("../../../../src/editor/attempts/transcript/fixtureEntities.ts");
+  await import("../../../../src/editor/attempts/transcript/idFeatures.ts");
 
 test("an argument leads to the result that showed its id, and that to the fixture", async () => {
   const { trajectory, transcript } = await loadSampleAttempt([

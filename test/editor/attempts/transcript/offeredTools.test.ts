@@ -1,7 +1,9 @@
 /** The document with the tools that were offered in an attempt. */
 import { expect, test } from "vitest";
-import { formatOfferedTools } from "../../../../src/editor/attempts/transcript/offeredTools.ts";
-import { formatSignature } from "../../../../src/editor/attempts/transcript/toolDescription.ts";
+import {
+  formatOfferedTools,
+  formatSignature,
+} from "../../../../src/editor/attempts/transcript/offeredTools.ts";
 import { catalog } from "../../../trajectory/sampleTasks.ts";
 import { loadSampleAttempt } from "../sampleAttempts.ts";
 
