@@ -9,7 +9,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadServers } from "../src/servers/catalog.ts";
 import { getDependencyGraph } from "../src/synthesis/graph/dependencyGraph.ts";
-import { formatPair, heldOutFormat } from "../src/synthesis/graph/heldOutEdges.ts";
+import { formatPair, heldOutFormat } from "../src/synthesis/pipeline/split.ts";
 import { readTasks } from "../src/trajectory/file.ts";
 import { formatEdge, listGoalEdges } from "../src/trajectory/goalEdges.ts";
 

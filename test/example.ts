@@ -10,7 +10,7 @@ import type { AssistantMessage } from "../src/policy/policy.ts";
 import { rollout } from "../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../src/policy/scripted.ts";
 import { loadServers } from "../src/servers/catalog.ts";
-import { synthesize } from "../src/synthesis/pipeline/synthesize.ts";
+import { synthesize } from "../src/synthesis/pipeline/run/synthesize.ts";
 import { listCalls } from "../src/trajectory/trajectory.ts";
 import { formatTrajectory } from "../src/trajectory/trajectoryLine.ts";
 import type { Task } from "../src/trajectory/task.ts";

@@ -1,7 +1,7 @@
 /** Records the calls of teachers in newly synthesized tasks, for benchmarks to repeat. */
 import { setImmediate } from "node:timers/promises";
 import type { SessionPins } from "../environment/catalog.ts";
-import { synthesize } from "../synthesis/pipeline/synthesize.ts";
+import { synthesize } from "../synthesis/pipeline/run/synthesize.ts";
 import type { CliContext } from "./command.ts";
 
 /** The calls of one trajectory, and what its session was opened on. */

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { synthesize } from "../synthesis/pipeline/synthesize.ts";
+import { synthesize } from "../synthesis/pipeline/run/synthesize.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { readUrl, rejectOnExit } from "./benchConnection.ts";

@@ -11,8 +11,8 @@ import {
   runVerification,
   type Observation,
   type PlannedEdge,
-} from "../synthesis/graph/observedServer.ts";
-import type { EdgeVerification } from "../synthesis/graph/verifyEdges.ts";
+  type EdgeVerification,
+} from "../synthesis/graph/verifyEdges.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { describeProgram } from "../trajectory/programText.ts";
 import type { CliContext } from "./command.ts";

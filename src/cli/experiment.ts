@@ -11,7 +11,7 @@ import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { createRun, getRunFile } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readCarelessShare } from "../run/startModel.ts";
-import { synthesize } from "../synthesis/pipeline/synthesize.ts";
+import { synthesize } from "../synthesis/pipeline/run/synthesize.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";

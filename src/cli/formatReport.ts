@@ -1,6 +1,5 @@
 /** Formats the parts of a report for the terminal. */
-import { formatDistances, formatShape } from "../synthesis/pipeline/reportText.ts";
-import type { Report } from "../synthesis/pipeline/report.ts";
+import { formatDistances, formatShape, type Report } from "../synthesis/pipeline/report/report.ts";
 
 export const formatCounts = (counts: Readonly<Record<string, number>> = {}): string =>
   Object.entries(counts)

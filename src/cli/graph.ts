@@ -7,27 +7,32 @@ import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
-import { verifyEdges, type EdgeVerification } from "../synthesis/graph/verifyEdges.ts";
+import {
+  verifyEdges,
+  type EdgeVerification,
+  listObservedTools,
+  observeServer,
+} from "../synthesis/graph/verifyEdges.ts";
 import {
   listVerdictFiles,
   formatVerdict,
   readVerdicts,
   findVerdict,
   type EdgeVerdicts,
-} from "../synthesis/graph/edgeVerdicts.ts";
-import { getDependencyGraph, type Edge } from "../synthesis/graph/dependencyGraph.ts";
+  getDependencyGraph,
+  type Edge,
+} from "../synthesis/graph/dependencyGraph.ts";
 import {
   measureAgreement,
   listDeclaredLabels,
   type Label,
   type PublishedTool,
+  labelByNames,
+  LabelCache,
+  labelWithModel,
 } from "../synthesis/graph/labels.ts";
-import { labelByNames } from "../synthesis/graph/nameLabels.ts";
-import { LabelCache } from "../synthesis/graph/labelCache.ts";
-import { labelWithModel } from "../synthesis/graph/modelLabels.ts";
-import { listObservedTools, observeServer } from "../synthesis/graph/observedServer.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
-import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
+import { createVerificationSetup } from "../synthesis/user/verificationSetup.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { ReportCounts } from "../synthesis/pipeline/reportCounts.ts";
+import { ReportCounts } from "../synthesis/pipeline/report/reportCounts.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { UserError } from "../userError.ts";
 import { argument, defineCommand } from "./command.ts";

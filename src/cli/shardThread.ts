@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { Catalog } from "../environment/catalog.ts";
-import type { AttemptResult } from "../synthesis/pipeline/attemptTask.ts";
+import type { AttemptResult } from "../synthesis/pipeline/task/attemptTask.ts";
 import {
   createSynthesisOptions,
   type SynthesisRequest,
-} from "../synthesis/pipeline/runSynthesis.ts";
-import { synthesizeShard, type StartShard } from "../synthesis/pipeline/synthesize.ts";
+} from "../synthesis/pipeline/run/runSynthesis.ts";
+import { synthesizeShard, type StartShard } from "../synthesis/pipeline/run/synthesize.ts";
 
 /** With fewer tasks than this, a thread takes longer to start than it saves. */
 const minCount = 200;

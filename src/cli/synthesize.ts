@@ -3,10 +3,14 @@
  * has passed validation.
  */
 import { resolve } from "node:path";
-import { bugReason, getRejectedFile, getReportFile } from "../synthesis/pipeline/report.ts";
-import { menuKinds } from "../synthesis/pipeline/presets.ts";
-import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
-import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
+import {
+  bugReason,
+  getRejectedFile,
+  getReportFile,
+  formatProgress,
+} from "../synthesis/pipeline/report/report.ts";
+import { menuKinds } from "../synthesis/pipeline/synthesisOptions.ts";
+import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/run/runSynthesis.ts";
 import { splits } from "../trajectory/task.ts";
 import { bugExitCode, defineCommand, flag, option } from "./command.ts";
 import { formatCounts, formatMeasures } from "./formatReport.ts";

@@ -1,8 +1,8 @@
 /** Creates the teacher of a synthesis, as the command's options or the editor choose it. */
 import { UserError } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
-import type { ModelTeacher } from "../synthesis/pipeline/runSynthesis.ts";
-import { createLlmRoles } from "../synthesis/teachers/llmRoles.ts";
+import type { ModelTeacher } from "../synthesis/pipeline/run/runSynthesis.ts";
+import { createLlmRoles } from "../synthesis/teachers/chatModel/roles.ts";
 import type { CliContext, OptionValues } from "./command.ts";
 import { option } from "./command.ts";
 import {

@@ -16,7 +16,7 @@ import {
   runSynthesis,
   type ModelTeacher,
   type SynthesisResult,
-} from "../synthesis/pipeline/runSynthesis.ts";
+} from "../synthesis/pipeline/run/runSynthesis.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";

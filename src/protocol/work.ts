@@ -10,8 +10,8 @@ import type { CachedScoring } from "../run/attemptCache.ts";
 import type { ComputedWith } from "../run/computedWith.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
 import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
-import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/runSynthesis.ts";
-import type { SynthesisProgress } from "../synthesis/pipeline/synthesisProgress.ts";
+import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/run/runSynthesis.ts";
+import type { SynthesisProgress } from "../synthesis/pipeline/report/report.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 

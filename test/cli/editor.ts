@@ -11,8 +11,8 @@ import type {
   SynthesisWork,
   WorkProgress,
 } from "../../src/protocol/work.ts";
-import type { SynthesisResult } from "../../src/synthesis/pipeline/runSynthesis.ts";
-import type { SynthesisProgress } from "../../src/synthesis/pipeline/synthesisProgress.ts";
+import type { SynthesisResult } from "../../src/synthesis/pipeline/run/runSynthesis.ts";
+import type { SynthesisProgress } from "../../src/synthesis/pipeline/report/report.ts";
 import { root } from "../contracts/transports.ts";
 
 export interface EditorOptions {

@@ -10,11 +10,15 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
-import { formatProgress, measureProgress } from "../../src/synthesis/pipeline/synthesisProgress.ts";
+import {
+  formatProgress,
+  measureProgress,
+  readRejected,
+  readReport,
+} from "../../src/synthesis/pipeline/report/report.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";
-import { formatVerdict } from "../../src/synthesis/graph/edgeVerdicts.ts";
-import { parseStateLog } from "../../src/synthesis/pipeline/stateLog.ts";
-import { readRejected, readReport } from "../../src/synthesis/pipeline/report.ts";
+import { formatVerdict } from "../../src/synthesis/graph/dependencyGraph.ts";
+import { parseStateLog } from "../../src/synthesis/pipeline/conversation/stateLog.ts";
 import { createLibraryCatalog } from "../synthesis/libraryServer.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";

@@ -14,7 +14,7 @@ import type { Breakdown } from "../../src/reward/breakdown.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { getSuccess } from "../../src/reward/success.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
+import { synthesize } from "../../src/synthesis/pipeline/run/synthesize.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { listSingleTurns } from "../../src/trajectory/oneTurn.ts";
 import type { Task } from "../../src/trajectory/task.ts";

@@ -6,7 +6,7 @@ import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { getSuccess } from "../../src/reward/success.ts";
-import { judgeTask } from "../../src/synthesis/pipeline/requiredWrites.ts";
+import { judgeTask } from "../../src/synthesis/pipeline/task/attemptTask.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import {

@@ -1,7 +1,7 @@
 /** Synthesizes tasks on the shipped servers for tests. */
 import { join } from "node:path";
-import type { RejectedAttempt } from "../../src/synthesis/pipeline/report.ts";
-import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
+import type { RejectedAttempt } from "../../src/synthesis/pipeline/report/report.ts";
+import { synthesize } from "../../src/synthesis/pipeline/run/synthesize.ts";
 import type { SynthesisOptions } from "../../src/synthesis/pipeline/synthesisOptions.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog, root } from "../contracts/transports.ts";

@@ -38,7 +38,7 @@ import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";
-import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
+import { synthesize } from "../../src/synthesis/pipeline/run/synthesize.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";

@@ -3,7 +3,7 @@ import type { Uri } from "vscode";
 import { getGroupsFile, readRun } from "../../run/folder.ts";
 import { readJsonAt } from "../../storage/lineRange.ts";
 import { checkRegularFile } from "../../storage/regularFile.ts";
-import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
+import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { trajectoryFormat, type Trajectory } from "../../trajectory/trajectory.ts";

@@ -5,8 +5,11 @@
 import type { Disposable, ExtensionContext, Uri, WebviewPanel } from "vscode";
 import type { Server } from "../../environment/server.ts";
 import type { GraphPage, GraphView } from "../../protocol/graphPage.ts";
-import { getDependencyGraph } from "../../synthesis/graph/dependencyGraph.ts";
-import { type EdgeVerdicts, findVerdict } from "../../synthesis/graph/edgeVerdicts.ts";
+import {
+  getDependencyGraph,
+  type EdgeVerdicts,
+  findVerdict,
+} from "../../synthesis/graph/dependencyGraph.ts";
 import { UserError } from "../../userError.ts";
 import type { ServersNode } from "../servers/serversNode.ts";
 import { registerCommands } from "../shared/commands.ts";

@@ -5,7 +5,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Server } from "../../environment/server.ts";
 import { loadServers } from "../../servers/catalog.ts";
-import type { EdgeVerdicts } from "../../synthesis/graph/edgeVerdicts.ts";
+import type { EdgeVerdicts } from "../../synthesis/graph/dependencyGraph.ts";
 import type { ProveFolder } from "./proveFolder.ts";
 
 export class ServerDefinitions {
@@ -25,7 +25,7 @@ export class ServerDefinitions {
    */
   async readVerdicts(): Promise<EdgeVerdicts> {
     const { listVerdictFiles, readVerdicts } =
-      await import("../../synthesis/graph/edgeVerdicts.ts");
+      await import("../../synthesis/graph/dependencyGraph.ts");
     return readVerdicts(listVerdictFiles(this.#folder.resources.fsPath, this.#folder.uri?.fsPath));
   }
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { commands, Uri, workspace, type Memento } from "vscode";
 import type { TeacherOptions } from "../../protocol/work.ts";
-import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
+import type { SynthesisResult } from "../../synthesis/pipeline/run/runSynthesis.ts";
 import { readStartModel, shippedStart } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";

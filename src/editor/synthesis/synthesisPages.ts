@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { Uri, window, type Disposable, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { RejectedItem, SynthesisPage } from "../../protocol/synthesisPage.ts";
-import { getRejectedFile } from "../../synthesis/pipeline/report.ts";
+import { getRejectedFile } from "../../synthesis/pipeline/report/report.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";

@@ -3,8 +3,8 @@
  * models.
  */
 import type { SynthesisWork } from "../../protocol/work.ts";
-import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
-import { formatProgress } from "../../synthesis/pipeline/synthesisProgress.ts";
+import type { SynthesisResult } from "../../synthesis/pipeline/run/runSynthesis.ts";
+import { formatProgress } from "../../synthesis/pipeline/report/report.ts";
 import { runWork, type ProgramLocation } from "../shared/work.ts";
 import { completeWithEditorModel } from "./languageModels.ts";
 

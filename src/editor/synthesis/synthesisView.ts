@@ -10,8 +10,9 @@ import {
   getRejectedFile,
   getReportFile,
   type Report,
-} from "../../synthesis/pipeline/report.ts";
-import { formatDistances, formatShape } from "../../synthesis/pipeline/reportText.ts";
+  formatDistances,
+  formatShape,
+} from "../../synthesis/pipeline/report/report.ts";
 import { forEachInSlices } from "../shared/timeSlices.ts";
 import { countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
 import { indexTasks } from "../attempts/taskIndex.ts";

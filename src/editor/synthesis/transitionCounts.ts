@@ -1,7 +1,7 @@
 /** Counts the transitions of the state machine over the tasks and rejected attempts of a file. */
 import type { TransitionCount } from "../../protocol/synthesisPage.ts";
 import { readTextsAt } from "../../storage/lineRange.ts";
-import { parseStateLog } from "../../synthesis/pipeline/stateLog.ts";
+import { parseStateLog } from "../../synthesis/pipeline/conversation/stateLog.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { migrateTaskLine } from "../../trajectory/taskLine.ts";
 import type { TaskEntry } from "../attempts/taskIndex.ts";

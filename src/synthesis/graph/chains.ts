@@ -4,8 +4,13 @@
  */
 import type { Server } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
-import { getDependencyGraph, type DependencyGraph, type Edge } from "./dependencyGraph.ts";
-import { removeRejectedEdges, type EdgeVerdicts } from "./edgeVerdicts.ts";
+import {
+  getDependencyGraph,
+  type DependencyGraph,
+  type Edge,
+  removeRejectedEdges,
+  type EdgeVerdicts,
+} from "./dependencyGraph.ts";
 
 /** Chain lengths and their shares. */
 const chainLengths = [

@@ -18,7 +18,7 @@ export interface EntityInput {
   readonly schema: JsonSchema;
 }
 
-export interface LabelInput {
+interface LabelInput {
   readonly key: string;
   readonly entity: string;
   readonly isRequired: boolean;
@@ -26,7 +26,7 @@ export interface LabelInput {
   readonly schema: JsonSchema;
 }
 
-export interface ValueInput {
+interface ValueInput {
   readonly key: string;
   readonly isRequired: boolean;
   readonly isSensitive: boolean;
@@ -34,7 +34,7 @@ export interface ValueInput {
   readonly schema: JsonSchema;
 }
 
-export interface EntityOutput {
+interface EntityOutput {
   /** `accounts[].account_id` */
   readonly path: string;
   readonly entity: string;

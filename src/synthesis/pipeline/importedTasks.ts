@@ -13,7 +13,7 @@ import { taskFormat, type Task } from "../../trajectory/task.ts";
 import { createTeacherHeader } from "../../trajectory/taskLine.ts";
 
 /** A row of either dataset. */
-export interface ImportedRow {
+interface ImportedRow {
   readonly question: string;
   readonly reply: string;
   readonly tools: readonly ListedTool[];
@@ -108,7 +108,7 @@ function parseXlamRow(json: unknown): ImportedRow | SkipReason {
 /** The catalog digest of a task without servers. */
 const emptyCatalogDigest = computeDigest(deepFreeze([]));
 
-export interface ImportedTaskOptions {
+interface ImportedTaskOptions {
   readonly format: ImportFormat;
   /** The line or element of the file, from 1. */
   readonly number: number;

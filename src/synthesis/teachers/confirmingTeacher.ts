@@ -6,11 +6,11 @@ import type { Random } from "../../environment/random.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
 import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
-import { renderConfirmation, type ConfirmationTexts } from "../text/confirmation.ts";
+import { renderConfirmation, type ConfirmationTexts } from "../text/refusals.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 
-export interface ConfirmingOptions {
+interface ConfirmingOptions {
   readonly simulator: UserSimulator;
   readonly rules: readonly TaskRule[];
   readonly texts: ConfirmationTexts;

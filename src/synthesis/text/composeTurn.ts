@@ -1,9 +1,11 @@
 /** Composes a user turn from clauses, in the voice of a persona. */
 import type { Random } from "../../environment/random.ts";
-import { capitalize, endSentence, isRequest } from "./clauses.ts";
+import { capitalize, endSentence, isRequest, applyContractions } from "./grammar.ts";
 import type { Persona, StyleGuide } from "./personas.ts";
-import { tidyText } from "./templateText.ts";
-import { removeMarks } from "./valueMarks.ts";
+import { tidyText, removeMarks } from "./templateText.ts";
+import type { Tool } from "../../environment/server.ts";
+import type { Abstentions } from "./abstentions.ts";
+import type { ServerTemplates } from "./templates.ts";
 
 /**
  * What a turn follows. `instead`: a refusal, and the same request is changed; `moving-on`: a
@@ -21,7 +23,7 @@ export type TurnPosition =
   | "bare";
 
 /** How a user writes. */
-export interface Voice {
+interface Voice {
   readonly persona: Persona;
   readonly style: StyleGuide;
   readonly random: Random;
@@ -215,3 +217,74 @@ function makeIndirect(question: string, { persona, style, random }: Voice): stri
 /** Questions whose words keep their order in an indirect question. */
 const keepsOrder =
   /^(how (much|many \w+|much \w+) (is|are) (in|on|left|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/;
+
+// Sentences around the first request that change nothing: fillers and second thoughts.
+
+/** A sentence before the first request and one after the last; either may be empty. */
+export interface Aside {
+  readonly before: string;
+  readonly after: string;
+}
+
+export const noAside: Aside = { before: "", after: "" };
+
+/** Picks a second thought that suits requests with tools of these effects. */
+export function pickSecondThought(
+  texts: Abstentions["secondThoughts"],
+  effects: readonly Tool["effect"][],
+  random: Random,
+): Aside {
+  const suitable = texts.filter(({ on }) => on === "any" || effects.every(it => it === on));
+  const { before, after } = random.pick(suitable);
+  return random.boolean(0.5)
+    ? { before: random.pick(before), after: "" }
+    : { before: "", after: random.pick(after) };
+}
+
+/** The turn with a further sentence, in the writing of the persona. */
+export const addSentence = (text: string, sentence: string, { casual }: Persona): string =>
+  sentence === ""
+    ? text
+    : `${endSentence(text)} ${casual ? sentence.replace(/\.$/, "") : sentence}`;
+
+// Picks fillers: sentences before the first request that ask for nothing.
+
+/** The probability of a filler, and how much a tool with fillers of its own adds to it. */
+const fillerOdds = { base: 0.03, ownTemplates: 0.08 };
+
+/** What a filler depends on. */
+interface FillerContext {
+  readonly templates: ServerTemplates;
+  readonly persona: Persona;
+  readonly random: Random;
+  /** Minimal requests have no filler. */
+  readonly isMinimal: boolean;
+}
+
+/** Picks a filler for a request with a tool; mostly the empty string. */
+export function pickFiller(
+  tool: string,
+  { persona, random, templates, isMinimal }: FillerContext,
+  style: StyleGuide,
+): string {
+  const own = templates.tools[tool]?.reasons;
+  const odds = (persona.talks ?? fillerOdds.base) + (own ? fillerOdds.ownTemplates : 0);
+  if (isMinimal || !random.boolean(odds)) return "";
+  const lists = [own, own, templates.reasons, persona.reasons, style.reasons].filter(
+    it => it !== undefined,
+  );
+  const filler = random.pick(random.pick(lists));
+  return persona.contracts ? applyContractions(filler) : filler;
+}
+
+// Leaves out a noun that has just been said.
+
+/** A value without the noun of the clause before it: "the size of a folder: the folder ~". */
+export function dropRepeatedNoun(clause: string, value: string): string {
+  const [, noun] = /\ban? (\w+)$/.exec(clause) ?? [];
+  const repeated = `the ${noun} `;
+  if (noun === undefined || !value.startsWith(repeated)) return value;
+  const name = value.slice(repeated.length);
+  // "the payment for invoice 13" needs its noun
+  return /^["~/A-Z]/.test(removeMarks(name)) ? name : value;
+}

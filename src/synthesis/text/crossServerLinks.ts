@@ -21,7 +21,7 @@
  *     "reply": ["{from.total} is …"],                 whole sentences; `{from.…}` are fields of the first result, others as in templates
  *     "added": ["It is …"] } ] }                      the same after an `after`, where the first call has been answered already
  * ```
- * Clauses follow the rules of templates (templateSchema.ts). `{from.key}` in a clause is an
+ * Clauses follow the rules of templates (templates.ts). `{from.key}` in a clause is an
  * argument of the first call, as people name it. A value that is passed on is never said in a
  * clause, only in replies. A first call that writes must be asked for.
  */
@@ -33,7 +33,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { findClauseErrors } from "./clauseErrors.ts";
+import { findClauseErrors } from "./templates.ts";
 import { findSlots } from "./templateText.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
 
@@ -98,7 +98,7 @@ export function parseCrossServerLinks(
 }
 
 /** Checks links against the servers of a catalog. Returns one message per error. */
-export function findLinkErrors(links: readonly CrossServerLink[], catalog: Catalog): string[] {
+function findLinkErrors(links: readonly CrossServerLink[], catalog: Catalog): string[] {
   const duplicates = links
     .filter((it, i) => links.findIndex(other => other.name === it.name) < i)
     .map(it => `there are two links ${it.name}`);

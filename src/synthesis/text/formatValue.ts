@@ -12,7 +12,7 @@ export type DateStyle =
   "plain" | "day-first" | "month-first" | "relative" | "short" | "long" | "weekday";
 
 /** How a persona writes days and times of day. */
-export interface TimeStyle {
+interface TimeStyle {
   readonly dates: DateStyle;
   readonly clock?: 12 | undefined;
 }
@@ -24,7 +24,7 @@ const datePatterns = {
 };
 
 /** What the words for a value depend on. */
-export interface ValueContext {
+interface ValueContext {
   /** The time of the conversation. */
   readonly now: string;
   readonly persona: TimeStyle;

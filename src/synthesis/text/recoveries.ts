@@ -1,15 +1,105 @@
-/** Reads and checks what a server declares about recovering from refusals. */
+/**
+ * The format of resources/servers/<server>/recoveries.json: what an assistant can do when a call is
+ * refused, and what users say that allows it.
+ *
+ * ```
+ * { "format": "prove/recoveries@1", "server": "banking",
+ *   "repairs": [{ "of": ["banking_withdraw"],            calls that are refused
+ *       "refused": "is frozen",                          a regular expression on the message and, on the next line, the hint
+ *       "by": "banking_unfreeze_card",                   the tool that puts it right, so that the same call works afterwards
+ *       "arguments": { "card_id": { "argument": "card_id" }, "last_digits": { "fact": "last_digits" } },
+ *       "say": ["if nobody has it yet, give it to me"],  what allows it, where there is more than one way; general words otherwise
+ *       "told": ["{card_id} was frozen, so I unfroze it first."] }],
+ *   "hints": [{ "of": ["banking_withdraw"], "refused": "(?<most>[\\d.]+) is left for today",
+ *       "change": { "amount": { "hint": "most" } },      what changes in the call, so that it works
+ *       "say": ["or as much as I may take out today"], "told": ["Only {amount} was possible today."] }],
+ *   "apart": { "event": ["the {words} event on {start}"] },   an entity by words that fit several, and by a field that tells it apart
+ *   "moved": [{ "entity": "file",                        files that are in another folder than the user says
+ *       "by": "filesystem_find", "argument": "name",      the look-up that finds one by its name
+ *       "say": ["I may have moved it since"], "told": ["{name} is in {folder} now."] }],
+ *   "outdated": { "event": { "field": "start",             a field that has changed since the user looked
+ *       "say": ["it was on {start} when I last looked"], "told": ["{label} is on {start} now."] } } }
+ * ```
+ * - An argument comes from an argument of the refused call, from a field (`fact`) of an entity that
+ *   it names, from a named group of the expression (`hint`), or is a fixed `value`.
+ * - `told` are whole sentences with the slots of a reply: what the assistant says afterwards. After
+ *   several repairs, it says one sentence for each.
+ * - Whatever is declared is tried on a fork of the live session before a user says anything, and is
+ *   used only if it works there.
+ */
+import { z } from "zod";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
 import { UserError } from "../../userError.ts";
-import {
-  serverRecoveriesSchema,
-  type ArgumentSource,
-  type ServerRecoveries,
-} from "./recoverySchema.ts";
+
+const textsSchema = z.array(z.string().min(1)).min(1);
+
+const sourceSchema = z.union([
+  z.strictObject({ argument: z.string() }),
+  z.strictObject({ fact: z.string() }),
+  z.strictObject({ hint: z.string() }),
+  z.strictObject({ value: z.json() }),
+]);
+
+const expressionSchema = z.string().refine(isExpression, "is no regular expression");
+
+function isExpression(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+const repairSchema = z.strictObject({
+  of: textsSchema,
+  refused: expressionSchema,
+  by: z.string(),
+  arguments: z.record(z.string(), sourceSchema),
+  say: textsSchema.optional(),
+  told: textsSchema,
+});
+
+const hintSchema = z.strictObject({
+  of: textsSchema,
+  refused: expressionSchema,
+  change: z.record(z.string(), sourceSchema),
+  say: textsSchema,
+  told: textsSchema,
+});
+
+const movedSchema = z.strictObject({
+  entity: z.string(),
+  by: z.string(),
+  argument: z.string(),
+  say: textsSchema,
+  told: textsSchema,
+});
+
+const outdatedSchema = z.strictObject({
+  field: z.string(),
+  say: textsSchema,
+  told: textsSchema,
+});
+
+const serverRecoveriesSchema = z.strictObject({
+  format: z.literal("prove/recoveries@1"),
+  server: z.string(),
+  repairs: z.array(repairSchema).optional(),
+  hints: z.array(hintSchema).optional(),
+  apart: z.record(z.string(), textsSchema).optional(),
+  moved: z.array(movedSchema).optional(),
+  outdated: z.record(z.string(), outdatedSchema).optional(),
+});
+
+export type ServerRecoveries = z.infer<typeof serverRecoveriesSchema>;
+export type Repair = z.infer<typeof repairSchema>;
+export type ArgumentSource = z.infer<typeof sourceSchema>;
+
+// Reads and checks what a server declares about recovering from refusals.
 
 /** Reads recoveries.json from a server's folder; a server without one declares nothing. */
 export function readRecoveries(folder: string, server: Server): ServerRecoveries {

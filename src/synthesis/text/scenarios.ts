@@ -1,4 +1,58 @@
-/** Reads scenario files: those of servers, those over several servers, and those of a workspace. */
+/**
+ * The format of resources/servers/<server>/scenarios.json and of the scenario files of a workspace:
+ * what users come for, as conversations with a purpose.
+ *
+ * ```
+ * { "format": "prove/scenarios@1",
+ *   "scenarios": [
+ *   { "name": "lost-card",
+ *     "motive": ["My wallet is gone.", "I (lost|cannot find) my card."],   a sentence that opens the conversation
+ *     "turns": [                                     two to seven
+ *       [{ "as": "card", "tool": "banking_freeze_card", "say": ["freeze {card_id} (right away|)"] }],
+ *       [{ "as": "look", "tool": "banking_get_account", "say": [{ "say": "what is left on {account_id}?", "reply": ["There are {balance} euros."] }] },
+ *        { "tool": "banking_transfer", "say": ["if it is more than {limit}, move {amount} to {to_account}"],
+ *          "from": { "from_account": "look.account_id" },
+ *          "if": { "of": "look", "field": "balance", "is": "over", "else": ["That is not more than {limit}, so I have left it."] } }],
+ *       [{ "tool": "banking_unfreeze_card", "from": { "card_id": "card" }, "revises": "card",
+ *          "say": ["I have found it, unfreeze it again"], "chance": 0.5 }] ] } ] }
+ * ```
+ * - A step asks for one call of `tool`. `say` has its clauses, in the syntax of templates
+ *   (`templates.ts`); without it, those of the tool's templates are used. A clause need not
+ *   name an argument that `from`, `values` or `choose` determines. Other arguments are chosen so that the
+ *   call succeeds on the live session.
+ * - `as` names a step, so that later ones can refer to it.
+ * - `from` says where an argument comes from: `step.key` is an argument of that step or else a
+ *   field of its result (`step.booking.date`); `step` alone is one of the entities that it showed or named,
+ *   or that those belong to, such as the account of a card.
+ * - `values` lists values for an argument that fit the scenario better than those of the templates.
+ * - `choose` takes the row of an earlier list with the least or the most of something:
+ *   `{ "argument": "listing_id", "of": "list", "by": "price", "order": "least" }`.
+ * - `each` asks for the same with two or three values of one argument: "invite Anna, Ben
+ *   and Carla".
+ * - `needs` restricts the result: `{ "count": ">1" }`, `{ "status": ["open", "new"] }`. `count` is
+ *   the number of rows of its first list.
+ * - `if` makes the call depend on what a look-up shows: an earlier step of the same turn (`of`), or
+ *   a look-up that is not asked for on its own (`look`), whose arguments are those of the step that
+ *   `from` names. `is` compares with a limit, which is drawn on either side of the live value and
+ *   said as `{limit}`: over, under, at least, at most, before, after. `sets` names an argument of
+ *   the step that gets the limit as its value. `equals` compares with values.
+ *   `else` is what the assistant says if the condition does not hold; its slots are `{limit}`, the
+ *   arguments of the look-up and the fields of its result. `reply` tells the value where the tool's
+ *   own replies might not.
+ * - `after` names a step without which this one makes no sense.
+ * - `revises` names the step about which the user changes their mind.
+ * - A step is said with the probability `chance` (1 if absent); a step that refers to one that was
+ *   not said is left out.
+ */
+import { z } from "zod";
+import type { Json, JsonObject } from "../../environment/json.ts";
+import {
+  clauseSchema,
+  repliesSchema,
+  findClauseErrors,
+  getFixedArguments,
+  getTemplateText,
+} from "./templates.ts";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../../environment/catalog.ts";
@@ -7,15 +61,100 @@ import { parseJson } from "../../storage/parseJson.ts";
 import { withReadErrors } from "../../storage/fileErrors.ts";
 import { readTextFile } from "../../storage/readTextFile.ts";
 import { UserError } from "../../userError.ts";
-import { findScenarioErrors } from "./scenarioErrors.ts";
-import { scenariosSchema, type Scenario } from "./scenarioSchema.ts";
+import type { Tool } from "../../environment/server.ts";
+import { findSlots } from "./templateText.ts";
+
+const jsonSchema = z.json() as z.ZodType<Json>;
+const textsSchema = z.array(z.string().min(1)).min(1);
+const nameSchema = z.string().regex(/^[a-z][a-z0-9-]*$/, "a name has small letters, digits and -");
+
+const comparisons = ["over", "under", "at least", "at most", "before", "after"] as const;
+
+const conditionSchema = z.strictObject({
+  of: nameSchema.optional(),
+  look: z
+    .strictObject({
+      tool: z.string(),
+      from: z.record(z.string(), z.string()).default({}),
+      with: z.record(z.string(), jsonSchema).default({}),
+    })
+    .optional(),
+  field: z.string().min(1),
+  is: z.enum(comparisons).optional(),
+  /** The largest limit that makes sense. */
+  most: z.number().optional(),
+  /** An argument of the step whose value is the limit: nobody bids more than what they set. */
+  sets: z.string().optional(),
+  equals: z.union([jsonSchema, z.array(jsonSchema).min(1)]).optional(),
+  else: textsSchema,
+  reply: repliesSchema.optional(),
+});
+
+const stepSchema = z.strictObject({
+  as: nameSchema.optional(),
+  tool: z.string(),
+  say: z.array(clauseSchema).min(1).optional(),
+  from: z.record(z.string(), z.string()).default({}),
+  values: z.record(z.string(), z.array(jsonSchema).min(1)).default({}),
+  choose: z
+    .strictObject({
+      argument: z.string(),
+      of: nameSchema,
+      by: z.string(),
+      order: z.enum(["least", "most"]),
+    })
+    .optional(),
+  each: z.string().optional(),
+  needs: z.record(z.string(), jsonSchema).default({}),
+  if: conditionSchema.optional(),
+  after: nameSchema.optional(),
+  revises: nameSchema.optional(),
+  chance: z.number().gt(0).max(1).default(1),
+});
+
+const scenarioSchema = z.strictObject({
+  name: nameSchema,
+  motive: textsSchema,
+  turns: z.array(z.array(stepSchema).min(1)).min(2).max(7),
+});
+
+const scenariosSchema = z.strictObject({
+  format: z.literal("prove/scenarios@1"),
+  scenarios: z.array(scenarioSchema),
+});
+
+type Scenario = z.infer<typeof scenarioSchema>;
+export type ScenarioStep = z.infer<typeof stepSchema>;
+export type ScenarioCondition = z.infer<typeof conditionSchema>;
+
+/** The name of the step, and the key or path behind it, that a reference such as `look.balance` has. */
+export function parseReference(reference: string): {
+  readonly step: string;
+  readonly path?: string;
+} {
+  const dot = reference.indexOf(".");
+  return dot < 0
+    ? { step: reference }
+    : { step: reference.slice(0, dot), path: reference.slice(dot + 1) };
+}
+
+/** The names of the steps that must have been said before a step. */
+export const listReferences = (step: ScenarioStep): string[] => [
+  ...Object.values(step.from).map(it => parseReference(it).step),
+  ...(step.choose ? [step.choose.of] : []),
+  ...(step.if?.of === undefined ? [] : [step.if.of]),
+  ...(step.after === undefined ? [] : [step.after]),
+  ...(step.revises === undefined ? [] : [step.revises]),
+];
+
+// Reads scenario files: those of servers, those over several servers, and those of a workspace.
 
 /** A scenario with the servers that it needs, in the order in which they are first used. */
 export interface ServerScenario extends Scenario {
   readonly servers: readonly string[];
 }
 
-export interface ScenarioSource {
+interface ScenarioSource {
   /** The product's `resources` folder. */
   readonly resources: string;
   readonly catalog: Pick<Catalog, "tools">;
@@ -97,3 +236,151 @@ export function parseScenarios(
     servers: [...new Set(it.turns.flat().map(step => tools.get(step.tool)!.server))],
   }));
 }
+
+// Checks scenarios against the tools that they are for.
+
+/** An error and the path in the file where it is. */
+interface ScenarioError {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Returns the errors of a file's scenarios, in its order. */
+function findScenarioErrors(
+  scenarios: readonly Scenario[],
+  tools: Catalog["tools"],
+): ScenarioError[] {
+  return scenarios.flatMap((scenario, s) => {
+    const isTwice = scenarios.findIndex(it => it.name === scenario.name) < s;
+    return [
+      ...(isTwice
+        ? [{ path: ["scenarios", s, "name"], message: "another scenario has this name" }]
+        : []),
+      ...checkScenario(scenario, tools).map(it => ({
+        ...it,
+        path: ["scenarios", s, "turns", ...it.path],
+      })),
+    ].map(it => ({ ...it, message: `scenario ${scenario.name}: ${it.message}` }));
+  });
+}
+
+/** The tool of each named step so far, and the turn it is in. */
+type NamedSteps = Map<string, { readonly tool: Tool | undefined; readonly turn: number }>;
+
+function checkScenario({ turns }: Scenario, tools: Catalog["tools"]): ScenarioError[] {
+  const named: NamedSteps = new Map();
+  return turns.flatMap((steps, turn) =>
+    steps.flatMap((step, i) => {
+      const tool = tools.get(step.tool);
+      const errors = tool
+        ? checkStep(step, { tool, tools, turn }, named)
+        : [{ path: ["tool"], message: `there is no tool ${step.tool}` }];
+      if (step.as !== undefined) {
+        if (named.has(step.as))
+          errors.push({ path: ["as"], message: `two steps are named ${step.as}` });
+        named.set(step.as, { tool, turn });
+      }
+      return errors.map(it => ({ ...it, path: [turn, i, ...it.path] }));
+    }),
+  );
+}
+
+interface StepPlace {
+  readonly tool: Tool;
+  readonly tools: Catalog["tools"];
+  readonly turn: number;
+}
+
+function checkStep(step: ScenarioStep, place: StepPlace, named: NamedSteps): ScenarioError[] {
+  const { tool } = place;
+  const keys = listArguments(tool);
+  const unknownSteps = listReferences(step).filter(it => !named.has(it));
+  if (unknownSteps.length > 0)
+    return [{ path: [], message: `no step before it is named ${unknownSteps[0]!}` }];
+  const errors: ScenarioError[] = (["from", "values"] as const).flatMap(field =>
+    Object.keys(step[field])
+      .filter(it => !keys.includes(it))
+      .map(it => ({ path: [field, it], message: `${tool.name} takes no ${it}` })),
+  );
+  for (const [key, reference] of Object.entries(step.from)) {
+    const problem = checkReference(reference, named);
+    if (problem !== undefined) errors.push({ path: ["from", key], message: problem });
+  }
+  if (step.choose && !keys.includes(step.choose.argument))
+    errors.push({
+      path: ["choose", "argument"],
+      message: `${tool.name} takes no ${step.choose.argument}`,
+    });
+  if (step.each !== undefined && !keys.includes(step.each))
+    errors.push({ path: ["each"], message: `${tool.name} takes no ${step.each}` });
+  return [...errors, ...checkClauses(step, tool), ...checkCondition(step, place, named)];
+}
+
+function checkReference(reference: string, named: NamedSteps): string | undefined {
+  const { step, path } = parseReference(reference);
+  const tool = named.get(step)?.tool;
+  if (!tool || path === undefined || listArguments(tool).includes(path)) return undefined;
+  return isShown(tool, path) ? undefined : `${tool.name} neither takes nor shows ${path}`;
+}
+
+function checkClauses({ say = [], from, values, choose, if: condition }: ScenarioStep, tool: Tool) {
+  const keys = listArguments(tool);
+  const determined = [...Object.keys({ ...from, ...values }), ...(choose ? [choose.argument] : [])];
+  const errors: ScenarioError[] = [];
+  for (const [i, clause] of say.entries()) {
+    const text = getTemplateText(clause);
+    const slots = findSlots(text);
+    const report = (message: string) => errors.push({ path: ["say", i], message });
+    for (const it of slots)
+      if (!keys.includes(it) && !(it === "limit" && condition?.is))
+        report(`"${text}" has a slot {${it}} that is no argument`);
+    for (const it of findClauseErrors(text)) report(it);
+    const fixed = Object.keys(getFixedArguments(clause));
+    for (const it of fixed.filter(key => !keys.includes(key)))
+      report(`${tool.name} takes no ${it}`);
+    for (const it of listRequiredKeys(tool))
+      if (![...slots, ...fixed, ...determined].includes(it)) report(`"${text}" does not say ${it}`);
+    if (condition?.is && !slots.includes("limit")) report(`"${text}" does not say {limit}`);
+  }
+  return errors;
+}
+
+function checkCondition(
+  { if: condition, say }: ScenarioStep,
+  { tool, tools, turn }: StepPlace,
+  named: NamedSteps,
+): ScenarioError[] {
+  if (!condition) return [];
+  const report = (message: string, ...path: string[]) => [{ path: ["if", ...path], message }];
+  const { of, look, field, is, equals } = condition;
+  if ((of === undefined) === (look === undefined)) return report("it needs either of or look");
+  if ((is === undefined) === (equals === undefined)) return report("it needs either is or equals");
+  if (!say) return report("a step with a condition needs clauses that say it");
+  const lookUp = of === undefined ? tools.get(look!.tool) : named.get(of)?.tool;
+  if (!lookUp) return report(`there is no tool ${look?.tool ?? ""}`, "look", "tool");
+  if (lookUp.effect === "write") return report(`${lookUp.name} is no look-up`);
+  if (of !== undefined && named.get(of)!.turn !== turn)
+    return report(`${of} is in another turn, so the user knows its result already`, "of");
+  if (field !== "count" && !isShown(lookUp, field))
+    return report(`${lookUp.name} shows no ${field}`, "field");
+  const keys = listArguments(lookUp);
+  const unknown = [...Object.keys(look?.from ?? {}), ...Object.keys(look?.with ?? {})].find(
+    it => !keys.includes(it),
+  );
+  if (unknown !== undefined) return report(`${lookUp.name} takes no ${unknown}`, "look");
+  const given = [...Object.keys(look?.from ?? {}), ...Object.keys(look?.with ?? {})];
+  const missing = look && listRequiredKeys(lookUp).find(it => !given.includes(it));
+  if (missing !== undefined) return report(`the look-up does not give ${missing}`, "look");
+  const untaken = Object.values(look?.from ?? {}).find(it => !listArguments(tool).includes(it));
+  return untaken === undefined ? [] : report(`${tool.name} takes no ${untaken}`, "look", "from");
+}
+
+const getProperties = (schema: JsonObject): JsonObject =>
+  (schema["properties"] ?? {}) as JsonObject;
+const listArguments = (tool: Tool): string[] => Object.keys(getProperties(tool.inputSchema));
+const listRequiredKeys = (tool: Tool) => (tool.inputSchema["required"] ?? []) as readonly string[];
+
+/** Whether a tool's result has a field of this name, or one that may contain it. */
+const isShown = ({ outputSchema }: Tool, path: string): boolean =>
+  Object.hasOwn(getProperties(outputSchema), path.split(".")[0]!) ||
+  !Object.hasOwn(outputSchema, "properties");

@@ -3,9 +3,8 @@ import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Declarations } from "../graph/declarations.ts";
 import type { Persona, StyleGuide } from "../text/personas.ts";
-import type { ServerTemplates } from "../text/templateSchema.ts";
-import type { EntityInstance, EntitySample } from "./entityInstance.ts";
-import type { MentionText } from "./mentionText.ts";
+import type { ServerTemplates } from "../text/templates.ts";
+import type { EntityInstance, EntitySample, MentionText } from "./entities/entitySample.ts";
 
 /**
  * What a conversation can be about: the tools of one or several servers, their texts and entities.

@@ -1,15 +1,18 @@
-/** Types of the user simulator: the plan of a conversation, and the turns that it produces. */
+/**
+ * Types of the user simulator: the plan of a conversation, the turns that it produces, and the
+ * requests among them that the assistant answers without a call.
+ */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Abstentions } from "../text/abstentions.ts";
-import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/missingCapability.ts";
+import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/refusals.ts";
 import type { TaskRule } from "../../trajectory/taskRules.ts";
 import type { StyleGuide } from "../text/personas.ts";
-import type { ServerRecoveries } from "../text/recoverySchema.ts";
-import type { Intent } from "./intent.ts";
-import type { RecoverySort } from "./intentRecovery.ts";
-import type { LinkStep } from "./linkStep.ts";
-import type { ScenarioPlan } from "./scenarioPlan.ts";
+import type { ServerRecoveries } from "../text/recoveries.ts";
+import type { Intent, RecoverySort } from "./intents/intent.ts";
+import type { ScenarioPlan } from "./scenarios/scenarioPlan.ts";
+import type { CrossServerLink } from "../text/crossServerLinks.ts";
+import type { State } from "../../environment/state.ts";
 
 /** How the user continues after an answer. */
 export type Continuation = "follow-up" | "clarification";
@@ -67,7 +70,7 @@ export interface RefusalOdds {
 }
 
 /** The tools, or names of link steps, that a turn asks for. */
-export interface ScriptedTurn {
+interface ScriptedTurn {
   readonly tools: readonly string[];
   /** The user brings the tool that was missing in the turn before. */
   readonly bringsTool?: boolean;
@@ -119,17 +122,45 @@ export interface UserPlan {
   readonly startsNewTopics?: boolean;
 }
 
-export interface RecoveryPlan {
+interface RecoveryPlan {
   readonly sorts: readonly RecoverySort[];
   readonly recoveries: ServerRecoveries;
 }
 
 /** Tools that the user asks for and that are not on the menu. */
-export interface MissingTools {
+interface MissingTools {
   readonly hidden: ReadonlySet<string>;
   readonly templates: MissingCapabilityTemplates;
   /** Nothing that the user asks for can be done. */
   readonly isAll: boolean;
   /** What the user says when the tool is there in a later turn; absent where it stays missing. */
   readonly arrival?: ToolArrivalTexts | undefined;
+}
+
+// One step of a conversation across servers, as a plan of the conversation lists it.
+
+/**
+ * `from`: the user asks for the first call of the link. `to`: for the call that takes its value.
+ */
+export interface LinkStep {
+  readonly link: CrossServerLink;
+  readonly end: "from" | "to";
+}
+
+// A request that the assistant has answered without a call.
+
+/**
+ * What a user turn asks for and the assistant says that it cannot do or, with `asks`, has to ask
+ * about. The intent's call is the one that would fulfil it.
+ */
+export interface UnmetRequest {
+  /** Index of the user turn. */
+  readonly turn: number;
+  readonly intent: Intent;
+  /** The argument that only the user knows. */
+  readonly asks?: string;
+  /** The id of the rule that forbids it. */
+  readonly rule?: string;
+  /** The state in which the assistant answers. */
+  readonly state: State;
 }

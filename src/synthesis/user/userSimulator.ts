@@ -5,23 +5,30 @@
  */
 import type { RecordedOutcome } from "../../trajectory/trajectory.ts";
 import type { TurnPosition } from "../text/composeTurn.ts";
-import type { MissingCapability } from "../text/missingCapability.ts";
-import { renderTurnRefusal } from "./blockedIntent.ts";
+import type { MissingCapability, ToolArrivalTexts } from "../text/refusals.ts";
+import { renderTurnRefusal, buildTurn, composeUserText, maxIntents } from "./turns/turnBuilder.ts";
 import type { ConversationContext } from "./conversationContext.ts";
-import type { FeasibilityChecker } from "./feasibilityChecker.ts";
-import { isEmptyResult } from "./feasibilityResult.ts";
-import { changeRefusedIntent, pickNextTool, repeatIntent } from "./followUpIntents.ts";
-import type { Intent } from "./intent.ts";
-import { reportsNothing } from "./intentRules.ts";
-import type { RecoverySort } from "./intentRecovery.ts";
-import { IntentSearch } from "./intentSearch.ts";
-import { createChecker } from "./plannedChecker.ts";
-import { createToolArrival } from "./toolArrival.ts";
-import { ScenarioTurns } from "./scenarioTurns.ts";
-import { buildTurn, composeUserText, maxIntents } from "./turnBuilder.ts";
-import type { UnmetRequest } from "./unmetRequest.ts";
-import type { ConditionalCall, PlannedIntent, TurnKind, UserPlan, UserTurn } from "./userPlan.ts";
-import { answerQuestion, type WithheldValue } from "./withheldValue.ts";
+import { FeasibilityChecker, isEmptyResult } from "./intents/feasibility.ts";
+import {
+  type Intent,
+  reportsNothing,
+  type RecoverySort,
+  isAcceptableChange,
+} from "./intents/intent.ts";
+import { IntentSearch, maxAttempts } from "./intents/intentSearch.ts";
+import { ScenarioTurns } from "./scenarios/scenarioTurns.ts";
+import type {
+  UnmetRequest,
+  ConditionalCall,
+  PlannedIntent,
+  TurnKind,
+  UserPlan,
+  UserTurn,
+} from "./userPlan.ts";
+import { answerQuestion, type WithheldValue } from "./turns/withheldValue.ts";
+import { findSlots } from "../text/templateText.ts";
+import { canonicalJson } from "../../environment/json.ts";
+import { isRequest } from "../text/grammar.ts";
 
 /** Tools that are drawn for an unrelated turn. */
 const maxNewTopics = 4;
@@ -377,3 +384,143 @@ export class UserSimulator {
     return { text, intents: [intent] };
   }
 }
+
+// Intents that follow from the one before: a changed one after a refusal, or the same again.
+
+/** The refused intent with one value changed so that the session accepts it. */
+function changeRefusedIntent(refused: Intent, search: IntentSearch): Intent | undefined {
+  const { templates, declarations, random } = search.context;
+  const declaration = declarations.get(refused.tool.name)!;
+  const changes = Object.entries(templates.tools[refused.tool.name]!.instead ?? {});
+  for (const [key, choices] of random.shuffle(changes)) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const template = random.pick(choices);
+      const intent = search.findAccepted({ declaration, base: refused, template }, it =>
+        isAcceptableChange(it, refused, key),
+      );
+      if (intent) return sayWhatStays(intent, refused, search);
+    }
+  }
+  return undefined;
+}
+
+/** An intent again, with other values for the slots of the template. */
+function repeatIntent(last: Intent | undefined, search: IntentSearch): Intent | undefined {
+  const { templates, declarations, random } = search.context;
+  const choices = last && templates.tools[last.tool.name]?.again;
+  if (!choices) return undefined;
+  const declaration = declarations.get(last.tool.name)!;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const template = random.pick(choices);
+    const intent = search.findAccepted({
+      declaration,
+      base: last,
+      template,
+      isRepeated: true,
+    });
+    if (intent) return sayWhatStays(intent, last, search);
+  }
+  return undefined;
+}
+
+/** The intent with words for the optional arguments that it takes over without a word of them. */
+function sayWhatStays(intent: Intent, base: Intent, { plan, context }: IntentSearch): Intent {
+  const { clause, template, tool } = intent;
+  const required = (tool.inputSchema["required"] ?? []) as readonly string[];
+  const slots = findSlots(template);
+  const staysUnsaid = Object.keys(intent.arguments).some(
+    it =>
+      !required.includes(it) &&
+      !slots.includes(it) &&
+      JSON.stringify(intent.arguments[it]) === JSON.stringify(base.arguments[it]),
+  );
+  if (!staysUnsaid || /\b(same|again)\b/.test(template)) return intent;
+  const words = context.random.pick(plan.styleGuide.unchanged);
+  return { ...intent, clause: clause.replace(/([.?!]?)$/, (mark: string) => `, ${words}${mark}`) };
+}
+
+/** A tool, other than the last one, that takes what the conversation is about. */
+function pickNextTool(last: Intent | undefined, search: IntentSearch): string | undefined {
+  const { random, focus, declarations } = search.context;
+  if (!last) return undefined;
+  const entities = new Set(focus.map(it => it.entity));
+  const choices = [...declarations.values()].filter(
+    ({ tool, inputs }) =>
+      tool !== last.tool && inputs.some(it => it.isRequired && entities.has(it.entity)),
+  );
+  return choices.length === 0
+    ? undefined
+    : random.pickWeighted(choices, it => search.plan.getToolWeight(it.tool.name)).tool.name;
+}
+
+// The turn in which the user brings a tool that was missing before, so that the assistant can do
+// what it could not.
+
+/** How often the user says the whole request again. */
+const repeatsRequest = 0.4;
+
+/**
+ * The turn that brings the tool of an intent and asks for it again, or undefined if the session no
+ * longer accepts the intent. Takes the tool from `hiddenTools`, on which the search depends.
+ */
+function createToolArrival(
+  blocked: PlannedIntent,
+  hiddenTools: Set<string>,
+  texts: ToolArrivalTexts,
+  search: IntentSearch,
+): UserTurn | undefined {
+  const { name, effect } = blocked.tool;
+  if (!hiddenTools.delete(name)) return undefined;
+  const repeated = repeatBlocked(blocked, search);
+  if (!repeated) {
+    hiddenTools.add(name);
+    return undefined;
+  }
+  const { random } = search.context;
+  const mayRepeat = isRequest(repeated.clause) && random.boolean(repeatsRequest);
+  const clause = mayRepeat ? repeated.clause : random.pick(texts.asks[effect]);
+  // "try that again" asks for what was asked for before, and is answered like that
+  const { replies: _, ...unanswered } = repeated;
+  const intent = mayRepeat
+    ? repeated
+    : { ...unanswered, ...(blocked.replies ? { replies: blocked.replies } : {}) };
+  const filler = random.pick(texts.says);
+  const text = composeUserText([clause], "bare", search, { foundNothing: false, filler });
+  return { text, intents: [intent], addedTools: [name] };
+}
+
+/** The same request in words of its own, if the session accepts it now. */
+function repeatBlocked({ tool, ...base }: Intent, search: IntentSearch): Intent | undefined {
+  const { declarations, templates, random } = search.context;
+  const declaration = declarations.get(tool.name)!;
+  const wanted = canonicalJson(base.arguments);
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const template = random.pick(templates.tools[tool.name]!.forms);
+    const request = { declaration, template, base: { ...base, tool }, isSettled: true };
+    const intent = search.findAccepted(request, it => canonicalJson(it.arguments) === wanted);
+    if (intent) return intent;
+  }
+  return undefined;
+}
+
+// Creates the feasibility checker of a conversation from its plan.
+
+/** The checker for a plan in which these tools are not on the menu. */
+const createChecker = (
+  { session, styleGuide, tools, prefersLists, ...plan }: UserPlan,
+  context: ConversationContext,
+  hiddenTools: ReadonlySet<string> | undefined,
+): FeasibilityChecker => {
+  const { maxReplyLength, usesPartialNames, maxResultLength, rules } = plan;
+  return new FeasibilityChecker(
+    session,
+    { ...context, corrections: styleGuide.corrections, maxReplyLength, usesPartialNames },
+    {
+      prefersLists,
+      preferredTools: new Set(tools),
+      maxResultLength,
+      rules,
+      ...(hiddenTools ? { hiddenTools } : {}),
+    },
+  );
+};

@@ -17,7 +17,7 @@ import {
   reportFormat,
   type RejectedAttempt,
   type Report,
-} from "../../../src/synthesis/pipeline/report.ts";
+} from "../../../src/synthesis/pipeline/report/report.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { moveFifty } from "../../trajectory/sampleTasks.ts";
 

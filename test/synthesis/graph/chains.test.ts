@@ -13,8 +13,8 @@ import {
   listVerdictFiles,
   removeRejectedEdges,
   readVerdicts,
-} from "../../../src/synthesis/graph/edgeVerdicts.ts";
-import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
+  getDependencyGraph,
+} from "../../../src/synthesis/graph/dependencyGraph.ts";
 
 const servers = await loadServers();
 

@@ -6,7 +6,7 @@ import { defineServer, createToolFactory } from "../../../src/environment/server
 import { getDeclarations, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
 import { findEntities } from "../../../src/trajectory/resultEntities.ts";
 import { library } from "../libraryServer.ts";
-import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
+import { isSubstitute } from "../../../src/synthesis/pipeline/menu/menu.ts";
 
 const secrets: [key: string, is: boolean][] = [
   ["pin", true],

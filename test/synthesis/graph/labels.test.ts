@@ -23,18 +23,18 @@ import {
   removeRejectedEdges,
   readVerdicts,
   findVerdict,
-} from "../../../src/synthesis/graph/edgeVerdicts.ts";
-import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
+  getDependencyGraph,
+} from "../../../src/synthesis/graph/dependencyGraph.ts";
 import {
   measureAgreement,
   listDeclaredLabels,
   type Label,
+  labelByNames,
+  LabelCache,
+  labelWithModel,
 } from "../../../src/synthesis/graph/labels.ts";
-import { labelByNames } from "../../../src/synthesis/graph/nameLabels.ts";
-import { LabelCache } from "../../../src/synthesis/graph/labelCache.ts";
-import { labelWithModel } from "../../../src/synthesis/graph/modelLabels.ts";
 import { readTemplates } from "../../../src/synthesis/text/templates.ts";
-import { createVerificationSetup } from "../../../src/synthesis/user/edgeArguments.ts";
+import { createVerificationSetup } from "../../../src/synthesis/user/verificationSetup.ts";
 import { graph } from "../../../src/cli/graph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { catalog, root } from "../../contracts/transports.ts";

@@ -1,8 +1,8 @@
 /** What a task refuses or asks for can be met neither with its tools nor with what was said. */
 import { beforeAll, expect, test } from "vitest";
 import type { Task } from "../../../src/trajectory/task.ts";
-import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report.ts";
-import { listDerivationNames } from "../../../src/synthesis/pipeline/derivations.ts";
+import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report/report.ts";
+import { listDerivationNames } from "../../../src/synthesis/pipeline/menu/callSearch.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { findAnswer } from "../exhaustiveAnswers.ts";
 

@@ -3,8 +3,8 @@
  * it is aborted.
  */
 import { expect, test } from "vitest";
-import type { AttemptResult } from "../../../src/synthesis/pipeline/attemptTask.ts";
-import { synthesize } from "../../../src/synthesis/pipeline/synthesize.ts";
+import type { AttemptResult } from "../../../src/synthesis/pipeline/task/attemptTask.ts";
+import { synthesize } from "../../../src/synthesis/pipeline/run/synthesize.ts";
 import { createSynthesisOptions } from "../synthesizeTasks.ts";
 import { createLibraryCatalog } from "../libraryServer.ts";
 

@@ -1,6 +1,6 @@
 /** Diversity metrics of texts that are small enough to count by hand. */
 import { expect, test } from "vitest";
-import { measureDiversity } from "../../../src/synthesis/pipeline/diversity.ts";
+import { measureDiversity } from "../../../src/synthesis/pipeline/report/measures.ts";
 
 test("distinct-n is the share of different n-grams: 5 of 6 words, 4 of 4 pairs, 2 of 2 triples", () => {
   const { distinct } = measureDiversity(["freeze the card", "thaw the account"]);

@@ -1,6 +1,6 @@
 /** The filter rejects invalid tasks with a reason, and duplicates. */
 import { beforeAll, expect, test } from "vitest";
-import { DuplicateFilter, findRejection } from "../../../src/synthesis/pipeline/filter.ts";
+import { DuplicateFilter, findRejection } from "../../../src/synthesis/pipeline/task/filter.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { CallEvent } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";

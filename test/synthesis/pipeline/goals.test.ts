@@ -1,7 +1,7 @@
 /** Goals are the successful calls of a transcript; their edges are values and preconditions. */
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/environment/json.ts";
-import { extractGoals } from "../../../src/synthesis/pipeline/goals.ts";
+import { extractGoals } from "../../../src/synthesis/pipeline/task/goals.ts";
 import { containsToken } from "../../../src/trajectory/containsToken.ts";
 import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import type { Event } from "../../../src/trajectory/trajectory.ts";

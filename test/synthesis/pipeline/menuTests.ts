@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { TellsAudit } from "../../../src/evaluation/tells.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
-import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
+import { isSubstitute } from "../../../src/synthesis/pipeline/menu/menu.ts";
 import { isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
 import { listOfferedItems, type Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";

@@ -1,7 +1,6 @@
 /** Contrast pairs: the same first turn with and without the tool, or with and without a value. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { computeComposition } from "../../../src/synthesis/pipeline/composition.ts";
-import { presets } from "../../../src/synthesis/pipeline/presets.ts";
+import { computeComposition, presets } from "../../../src/synthesis/pipeline/synthesisOptions.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 

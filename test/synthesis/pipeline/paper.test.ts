@@ -2,16 +2,16 @@
  * The paper preset gives exact numbers of tasks of every kind, tasks with the properties of their
  * kind, and knobs with the paper's shares.
  */
-import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report.ts";
+import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report/report.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   apportion,
   computeComposition,
   planSlots,
-} from "../../../src/synthesis/pipeline/composition.ts";
+  presets,
+} from "../../../src/synthesis/pipeline/synthesisOptions.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
-import { parseStateLog } from "../../../src/synthesis/pipeline/stateLog.ts";
-import { presets } from "../../../src/synthesis/pipeline/presets.ts";
+import { parseStateLog } from "../../../src/synthesis/pipeline/conversation/stateLog.ts";
 import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
 import { containsToken } from "../../../src/trajectory/containsToken.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
@@ -23,7 +23,7 @@ import { synthesizeTasks } from "../synthesizeTasks.ts";
 import { testSpeech } from "../text/speechTests.ts";
 import { testAnswerability } from "./answerabilityTests.ts";
 import { testReferences } from "./referencesTests.ts";
-import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
+import { isSubstitute } from "../../../src/synthesis/pipeline/menu/menu.ts";
 
 const { mixture } = presets.paper;
 

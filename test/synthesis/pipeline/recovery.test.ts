@@ -16,7 +16,7 @@ import { getSuccess } from "../../../src/reward/success.ts";
 import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
-import { recoverySorts, type RecoverySort } from "../../../src/synthesis/user/intentRecovery.ts";
+import { recoverySorts, type RecoverySort } from "../../../src/synthesis/user/intents/intent.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";
 

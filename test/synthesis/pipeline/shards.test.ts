@@ -7,8 +7,8 @@ import { createShardStarter } from "../../../src/cli/shardThread.ts";
 import {
   runSynthesis,
   type SynthesisRequest,
-} from "../../../src/synthesis/pipeline/runSynthesis.ts";
-import type { StartShard } from "../../../src/synthesis/pipeline/synthesize.ts";
+} from "../../../src/synthesis/pipeline/run/runSynthesis.ts";
+import type { StartShard } from "../../../src/synthesis/pipeline/run/synthesize.ts";
 import { catalog, root } from "../../contracts/transports.ts";
 
 let folder: string;

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadServers } from "../../../src/servers/catalog.ts";
-import { readHeldOutEdges } from "../../../src/synthesis/graph/heldOutEdges.ts";
 import {
+  readHeldOutEdges,
   computeSplit,
   computeStudentSplit,
   heldOutServers,

@@ -4,7 +4,7 @@ import {
   formatStateLog,
   parseStateLog,
   type Transition,
-} from "../../../src/synthesis/pipeline/stateLog.ts";
+} from "../../../src/synthesis/pipeline/conversation/stateLog.ts";
 
 const step = (
   t: number,

@@ -4,10 +4,9 @@
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
 import { createRandom } from "../../../src/environment/random.ts";
-import type { ConversationResult } from "../../../src/synthesis/pipeline/conversationSetup.ts";
-import { runConversation } from "../../../src/synthesis/pipeline/stateMachine.ts";
-import type { SimulatedUser } from "../../../src/synthesis/teachers/simulatedUser.ts";
-import type { Recovery, Teacher } from "../../../src/synthesis/teachers/teacher.ts";
+import type { ConversationResult } from "../../../src/synthesis/pipeline/conversation/conversation.ts";
+import { runConversation } from "../../../src/synthesis/pipeline/conversation/stateMachine.ts";
+import type { SimulatedUser, Recovery, Teacher } from "../../../src/synthesis/teachers/teacher.ts";
 import {
   trajectoryFormat,
   getCallFault,

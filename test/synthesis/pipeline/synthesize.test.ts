@@ -6,7 +6,7 @@ import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/trajectory/containsToken.ts";
-import { ReportCounts } from "../../../src/synthesis/pipeline/reportCounts.ts";
+import { ReportCounts } from "../../../src/synthesis/pipeline/report/reportCounts.ts";
 import { computeStudentSplit } from "../../../src/synthesis/pipeline/split.ts";
 import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
 import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";

@@ -1,7 +1,6 @@
 /** The report says how far held-out tasks are from training tasks, and what shape tasks have. */
 import { expect, test } from "vitest";
-import { TaskShapes } from "../../../src/synthesis/pipeline/taskShape.ts";
-import { TrainingDistances } from "../../../src/synthesis/pipeline/trainingDistance.ts";
+import { TaskShapes, TrainingDistances } from "../../../src/synthesis/pipeline/report/measures.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { moveFifty } from "../../trajectory/sampleTasks.ts";
 

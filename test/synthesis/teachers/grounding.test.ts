@@ -1,11 +1,11 @@
 /** A model's text for a user turn must say the planned values and invent nothing. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
-import type { TurnPlan } from "../../../src/synthesis/teachers/turnPlan.ts";
-import { findGroundingFlaw } from "../../../src/synthesis/teachers/grounding.ts";
-import type { Intent } from "../../../src/synthesis/user/intent.ts";
+import type { TurnPlan } from "../../../src/synthesis/teachers/chatModel/turnCheck.ts";
+import { findGroundingFlaw } from "../../../src/synthesis/teachers/chatModel/grounding.ts";
+import type { Intent } from "../../../src/synthesis/user/intents/intent.ts";
 import { catalog } from "../../contracts/transports.ts";
-import type { EntityInstance } from "../../../src/synthesis/user/entityInstance.ts";
+import type { EntityInstance } from "../../../src/synthesis/user/entities/entitySample.ts";
 
 const createInstance = (entity: string, id: string, label?: string): EntityInstance => ({
   entity,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
 import { readAbstentions } from "../../../src/synthesis/text/abstentions.ts";
-import { addSentence, pickSecondThought } from "../../../src/synthesis/text/asides.ts";
+import { addSentence, pickSecondThought } from "../../../src/synthesis/text/composeTurn.ts";
 import { readStyleGuide } from "../../../src/synthesis/text/personas.ts";
 import { root } from "../../contracts/transports.ts";
 

@@ -6,15 +6,15 @@ import {
   renderMissingCapability,
   type MissingCapabilityTemplates,
   type RefusalPosition,
-} from "../../../src/synthesis/text/missingCapability.ts";
-import { renderTurnRefusal } from "../../../src/synthesis/user/blockedIntent.ts";
+  isFullClause,
+  formatRefusal,
+} from "../../../src/synthesis/text/refusals.ts";
+import { renderTurnRefusal } from "../../../src/synthesis/user/turns/turnBuilder.ts";
 import type { UserTurn } from "../../../src/synthesis/user/userPlan.ts";
-import { isRequest } from "../../../src/synthesis/text/clauses.ts";
+import { isRequest, omitRepeatedDays, fixSingular } from "../../../src/synthesis/text/grammar.ts";
 import { readStyleGuide } from "../../../src/synthesis/text/personas.ts";
-import { markVerbatim, endMark } from "../../../src/synthesis/text/valueMarks.ts";
-import { isFullClause, formatRefusal } from "../../../src/synthesis/text/formatRefusal.ts";
-import { renderReply } from "../../../src/synthesis/text/renderReply.ts";
-import { omitRepeatedDays, fixSingular } from "../../../src/synthesis/text/grammar.ts";
+import { markVerbatim, endMark } from "../../../src/synthesis/text/templateText.ts";
+import { renderReply } from "../../../src/synthesis/text/replies.ts";
 import { catalog, root } from "../../contracts/transports.ts";
 
 const style = readStyleGuide(join(root, "resources"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dropRepeatedNoun } from "../../../src/synthesis/text/repeatedNoun.ts";
+import { dropRepeatedNoun } from "../../../src/synthesis/text/composeTurn.ts";
 
 test.each([
   ["add up the size of a folder", "the folder ~/notes", "~/notes"],

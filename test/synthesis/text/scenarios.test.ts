@@ -2,8 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { join } from "node:path";
 import { parseScenarios, readScenarios } from "../../../src/synthesis/text/scenarios.ts";
-import { readTemplates } from "../../../src/synthesis/text/templates.ts";
-import { getOwnReplies, getTemplateText } from "../../../src/synthesis/text/templateSchema.ts";
+import {
+  readTemplates,
+  getOwnReplies,
+  getTemplateText,
+} from "../../../src/synthesis/text/templates.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { resources } from "../synthesizeTasks.ts";
 

@@ -5,19 +5,22 @@ import { join } from "node:path";
 import { loadServers } from "../../../src/servers/catalog.ts";
 import { server as banking } from "../../../src/servers/banking/server.ts";
 import { createRandom } from "../../../src/environment/random.ts";
-import { applyContractions, isRequest } from "../../../src/synthesis/text/clauses.ts";
+import { applyContractions, isRequest } from "../../../src/synthesis/text/grammar.ts";
 import { readStyleGuide, type Persona } from "../../../src/synthesis/text/personas.ts";
 import { composeTurn, type TurnPosition } from "../../../src/synthesis/text/composeTurn.ts";
-import { markVerbatim } from "../../../src/synthesis/text/valueMarks.ts";
 import {
+  markVerbatim,
   chooseAlternatives,
   fillSlots,
   joinWithAnd,
   tidyText,
 } from "../../../src/synthesis/text/templateText.ts";
-import { selectReplies } from "../../../src/synthesis/text/selectReplies.ts";
-import { findTemplateErrors } from "../../../src/synthesis/text/templateErrors.ts";
-import { parseTemplates, readTemplates } from "../../../src/synthesis/text/templates.ts";
+import { selectReplies } from "../../../src/synthesis/text/replies.ts";
+import {
+  findTemplateErrors,
+  parseTemplates,
+  readTemplates,
+} from "../../../src/synthesis/text/templates.ts";
 import { root } from "../../contracts/transports.ts";
 import { library } from "../libraryServer.ts";
 

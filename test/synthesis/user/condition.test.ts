@@ -1,8 +1,8 @@
 /** The limits of conditions are on the wanted side of the live value, and make sense. */
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
-import type { ScenarioCondition } from "../../../src/synthesis/text/scenarioSchema.ts";
-import { settleCondition } from "../../../src/synthesis/user/condition.ts";
+import type { ScenarioCondition } from "../../../src/synthesis/text/scenarios.ts";
+import { settleCondition } from "../../../src/synthesis/user/scenarios/condition.ts";
 
 const condition: ScenarioCondition = { field: "rating", is: "over", most: 9.5, else: ["No."] };
 

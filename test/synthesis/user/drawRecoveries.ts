@@ -6,15 +6,16 @@ import type { Server } from "../../../src/environment/server.ts";
 import type { Session } from "../../../src/environment/session.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { pickPersona, readStyleGuide } from "../../../src/synthesis/text/personas.ts";
-import { readRecoveries } from "../../../src/synthesis/text/recoveries.ts";
-import type { ServerRecoveries } from "../../../src/synthesis/text/recoverySchema.ts";
+import { readRecoveries, type ServerRecoveries } from "../../../src/synthesis/text/recoveries.ts";
 import { readTemplates } from "../../../src/synthesis/text/templates.ts";
-import { sampleEntities } from "../../../src/synthesis/user/entitySampling.ts";
-import { FeasibilityChecker } from "../../../src/synthesis/user/feasibilityChecker.ts";
-import type { FeasibilityResult } from "../../../src/synthesis/user/feasibilityResult.ts";
-import type { RecoverySort } from "../../../src/synthesis/user/intentRecovery.ts";
-import { IntentSearch } from "../../../src/synthesis/user/intentSearch.ts";
-import { findRecovery } from "../../../src/synthesis/user/recoverySearch.ts";
+import { sampleEntities } from "../../../src/synthesis/user/entities/entitySample.ts";
+import {
+  FeasibilityChecker,
+  type FeasibilityResult,
+} from "../../../src/synthesis/user/intents/feasibility.ts";
+import type { RecoverySort } from "../../../src/synthesis/user/intents/intent.ts";
+import { IntentSearch } from "../../../src/synthesis/user/intents/intentSearch.ts";
+import { findRecovery } from "../../../src/synthesis/user/recoveries/findRecovery.ts";
 import { catalog, root } from "../../contracts/transports.ts";
 
 const resources = join(root, "resources");

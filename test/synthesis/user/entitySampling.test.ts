@@ -1,7 +1,7 @@
 /** A sample has the entities that read tools return, and sampling does not change the session. */
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
-import { sampleEntities } from "../../../src/synthesis/user/entitySampling.ts";
+import { sampleEntities } from "../../../src/synthesis/user/entities/entitySample.ts";
 import { library, openLibrarySession } from "../libraryServer.ts";
 
 test("instances have a label, facts and parents", () => {

@@ -1,0 +1,155 @@
+/**
+ * An intent: one thing that the user wants, as a call with all its arguments and the clause that
+ * asks for it.
+ */
+import type { Json, JsonObject } from "../../../environment/json.ts";
+import type { Tool } from "../../../environment/server.ts";
+import type { ToolDeclaration } from "../../graph/declarations.ts";
+import { type EntityInstance, getEntityKey } from "../entities/entitySample.ts";
+import type { ClauseTemplate, ReplyTemplate } from "../../text/templates.ts";
+import type { Call } from "../../../policy/policy.ts";
+
+export interface Intent {
+  readonly tool: Tool;
+  readonly arguments: JsonObject;
+  /** The instances that the arguments refer to. */
+  readonly mentions: readonly EntityMention[];
+  readonly clause: string;
+  /** The template that the clause was made from, with its alternatives chosen. */
+  readonly template: string;
+  /** Replies that fit this way of asking; absent where the tool's own replies fit. */
+  readonly replies?: readonly ReplyTemplate[];
+  /** The clause continues an earlier request and may be a part of a sentence: `to my savings`. */
+  readonly isContinued?: boolean;
+  /** How each argument was put into words; replies use the same words. */
+  readonly argumentTexts: Readonly<Record<string, string>>;
+  /**
+   * A read that the user does not ask for and that has to be made first, because some of the
+   * arguments are in its result.
+   */
+  readonly prerequisite?: { readonly intent: Intent; readonly result: Json };
+  /** What the assistant has to find out or put right itself first. */
+  readonly recovery?: IntentRecovery;
+}
+
+/** An instance as a clause refers to it. */
+export interface EntityMention {
+  readonly instance: EntityInstance;
+  /** The clause contains the id itself, so that no look-up is needed. */
+  readonly isIdSpoken: boolean;
+  /** The words in place of the instance's label or id, where they are only a part of it. */
+  readonly partialName?: string | undefined;
+  /** The partial name fits several, which the user tells apart by something else. */
+  readonly isAmbiguous?: boolean | undefined;
+}
+
+/** Values that the result of one call passes on to the arguments of another. */
+export interface PassedValues {
+  /** By argument. */
+  readonly values: Readonly<Record<string, Json>>;
+  /** The instances of the other server that are given by their labels, by argument. */
+  readonly instances: Readonly<Record<string, EntityInstance>>;
+  /** Texts for slots that are not arguments. */
+  readonly slotTexts: Readonly<Record<string, string>>;
+  readonly prerequisite?: Intent["prerequisite"];
+}
+
+/** What an intent is to be created from. */
+export interface IntentRequest {
+  readonly declaration: ToolDeclaration;
+  readonly template: ClauseTemplate;
+  /**
+   * An earlier intent whose arguments stay, except those that the template has a slot for: they
+   * change, unless `isSettled`.
+   */
+  readonly base?: Intent;
+  readonly isSettled?: boolean;
+  /** The base intent has been done, and this is another one like it. */
+  readonly isRepeated?: boolean;
+  /** Instances that the conversation is about, by the argument they may become. */
+  readonly flow?: Readonly<Record<string, readonly EntityInstance[]>>;
+  /** An argument that is chosen although the template has no slot for it. */
+  readonly withheld?: string;
+  readonly passed?: PassedValues;
+  /** Arguments that are given although the template has no slot for them. */
+  readonly determined?: readonly string[];
+  /** The user knows what has been done, and may undo it or ask for it again. */
+  readonly isDeliberate?: boolean;
+}
+
+/** An intent while its arguments are being chosen. */
+export interface IntentDraft {
+  readonly arguments: Record<string, Json>;
+  readonly mentions: EntityMention[];
+  readonly argumentTexts: Record<string, string>;
+}
+
+// What an assistant has to find out or put right itself before it can do what the user asked for.
+// The user's words allow it; the live session shows that it works.
+
+/**
+ * `repair`: the state has to be put right first; `hint`: the refusal says what would work; `page`:
+ * a list shows it only with a larger limit; `ambiguous`: a name fits several; `stale`: what the
+ * user says no longer holds.
+ */
+export type RecoverySort = (typeof recoverySorts)[number];
+
+export const recoverySorts = ["repair", "hint", "page", "ambiguous", "stale"] as const;
+
+export interface IntentRecovery {
+  readonly sort: RecoverySort;
+  /** The arguments of the call that is tried first and refused; absent if nothing is refused. */
+  readonly refused?: JsonObject;
+  /** The calls between the refusal and the intent's own call. */
+  readonly steps: readonly Call[];
+  /** Sentences for the reply, one of each list, with the slots of a reply. */
+  readonly told: readonly (readonly string[])[];
+}
+
+// Rules about which intents and clauses make sense next to each other.
+
+/**
+ * Whether an intent changes the only instance that the one before has changed, or removes what it
+ * has just created.
+ */
+export function isReversal(before: Intent | undefined, intent: Intent): boolean {
+  const [mention, ...others] = intent.mentions;
+  if (!before || !mention || others.length > 0) return false;
+  if (before.tool.effect === "read" || intent.tool.effect === "read") return false;
+  const { instance } = mention;
+  if (before.mentions.length === 1)
+    return getEntityKey(before.mentions[0]!.instance) === getEntityKey(instance);
+  return (
+    intent.tool.destructive && before.mentions.every(it => it.instance.entity !== instance.entity)
+  );
+}
+
+/** Whether an intent takes away what the one before has changed or made part of something. */
+export const isWithdrawal = (before: Intent | undefined, intent: Intent): boolean =>
+  before?.tool.effect === "write" &&
+  intent.tool.destructive &&
+  intent.mentions.some(({ instance }) =>
+    before.mentions.some(it => getEntityKey(it.instance) === getEntityKey(instance)),
+  );
+
+/** Whether an argument changes in a way that can follow a refusal: a number becomes smaller. */
+export function isAcceptableChange(intent: Intent, refused: Intent, key: string): boolean {
+  const [now, before] = [intent.arguments[key], refused.arguments[key]];
+  return typeof now === "number" && typeof before === "number" ? now < before : now !== before;
+}
+
+const singularWords =
+  /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one|and)\b/;
+
+/** Whether a clause reads well with two names in one slot. */
+export const canNameTwo = (template: string, key: string): boolean =>
+  !singularWords.test(template) &&
+  new RegExp(
+    `^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`,
+  ).test(template);
+
+/** Whether the last sentence of a reply reports that nothing was found. */
+export const reportsNothing = (reply: string): boolean =>
+  /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/.test(
+    reply.split(/(?<=[.!?]) /).at(-1)!,
+  );

@@ -1,0 +1,387 @@
+/** Builds one user turn that asks for a list of tools. */
+import {
+  addSentence,
+  noAside,
+  pickSecondThought,
+  type Aside,
+  composeTurn,
+  type TurnPosition,
+  pickFiller,
+} from "../../text/composeTurn.ts";
+import {
+  type MissingCapability,
+  renderMissingCapability,
+  type MissingCapabilityTemplates,
+  type RefusalPosition,
+} from "../../text/refusals.ts";
+import { type FeasibilityResult, findsSomething } from "../intents/feasibility.ts";
+import { isWithdrawal, type Intent, canNameTwo, isAcceptableChange } from "../intents/intent.ts";
+import type { IntentSearch } from "../intents/intentSearch.ts";
+import type { PlannedIntent, RefusalOdds, UserTurn } from "../userPlan.ts";
+import { addValueToClause, withholdValue, type WithheldValue } from "./withheldValue.ts";
+import { pointingWords, substitutePartialNames } from "../entities/entityMentions.ts";
+import { isRequest } from "../../text/grammar.ts";
+import { fillSlots } from "../../text/templateText.ts";
+import type { ToolDeclaration } from "../../graph/declarations.ts";
+import type { Random } from "../../../environment/random.ts";
+
+/** The most intents in one turn. */
+export const maxIntents = 3;
+
+interface TurnRequest {
+  /** Full tool names, or names of link steps. */
+  readonly tools: readonly string[];
+  readonly position: TurnPosition;
+  /** The user leaves a value out. */
+  readonly withholdsValue: boolean;
+  /** The user asks as if a value were left out, and then adds it. */
+  readonly addsValue: boolean;
+  readonly refusalOdds: RefusalOdds;
+  /** The last turn's look-up found nothing. */
+  readonly foundNothing: boolean;
+  /** The conversation has already asked for something that cannot be done. */
+  readonly hasMissingCapability: boolean;
+  /** What the conversation has asked for last. */
+  readonly last: Intent | undefined;
+}
+
+interface BuiltTurn {
+  readonly turn: UserTurn;
+  /** The tools that the turn does not ask for; undefined where nothing more is to be asked for. */
+  readonly remainingTools: readonly string[] | undefined;
+  readonly withheld?: WithheldValue;
+  readonly missingCapability?: MissingCapability;
+}
+
+/** The turn, or undefined if a tool has no feasible intent. */
+export function buildTurn(request: TurnRequest, search: IntentSearch): BuiltTurn | undefined {
+  return new TurnBuilder(request, search).build();
+}
+
+class TurnBuilder {
+  readonly #request: TurnRequest;
+  readonly #search: IntentSearch;
+  readonly #intents: PlannedIntent[] = [];
+  readonly #clauses: string[] = [];
+  /** The value that was added after its request. */
+  #withheld: WithheldValue | undefined;
+
+  constructor(request: TurnRequest, search: IntentSearch) {
+    this.#request = request;
+    this.#search = search;
+  }
+
+  build(): BuiltTurn | undefined {
+    const { tools, withholdsValue, addsValue, refusalOdds } = this.#request;
+    const { plan, context } = this.#search;
+    const withheldIndex =
+      withholdsValue || addsValue
+        ? tools.findLastIndex(it => context.templates.tools[it]?.missing)
+        : -1;
+    for (const [i, name] of tools.entries()) {
+      const laterTools = tools.slice(i + 1);
+      if (i === withheldIndex && withholdsValue) return this.#endWithQuestion(name, laterTools);
+      const before = this.#intents.at(-1);
+      if (i === withheldIndex && this.#addWithValue(name, before)) continue;
+      const result = this.#search.findIntent(name, before, refusalOdds);
+      if (!result) return undefined;
+      // an intent that reverses the one before comes in a later turn or not at all
+      if (this.#search.reverses(before, result.intent))
+        return this.#end(plan.isOneTurn ? undefined : tools.slice(i));
+      if (result.missingCapability)
+        return this.#endWithMissingCapability(result, result.missingCapability, laterTools);
+      const isRefused = this.#add(result);
+      if (isRefused) return this.#end(undefined);
+    }
+    return this.#end([]);
+  }
+
+  /** Adds an intent, with a second one or a fallback. Returns whether it ends in a refusal. */
+  #add(result: FeasibilityResult): boolean {
+    const { intent, outcome } = result;
+    const pair =
+      this.#request.tools.length < maxIntents
+        ? createPairedIntent(result, this.#search)
+        : undefined;
+    if (pair) {
+      this.#intents.push(intent, pair.intent);
+      this.#clauses.push(pair.clause);
+      return false;
+    }
+    const fallback = createFallback(result, this.#search);
+    if (!fallback) {
+      this.#intents.push(intent);
+      this.#clauses.push(intent.clause);
+      return outcome.kind !== "ok";
+    }
+    const separator = fallback.clause.startsWith("or ") ? "," : ";";
+    this.#intents.push({ ...intent, fallback });
+    this.#clauses.push(`${intent.clause}${separator} ${fallback.clause}`);
+    return false;
+  }
+
+  /** Adds an intent whose value is named after the request. Returns whether there is one. */
+  #addWithValue(name: string, before: Intent | undefined): boolean {
+    if (this.#search.plan.linkSteps?.has(name)) return false;
+    const added = addValueToClause(name, this.#search);
+    if (!added || this.#search.reverses(before, added.intent)) return false;
+    this.#intents.push(added.intent);
+    this.#clauses.push(...added.clauses);
+    this.#withheld = added.withheld;
+    return true;
+  }
+
+  #end(remainingTools: readonly string[] | undefined): BuiltTurn {
+    const aside = this.#pickAside(this.#intents);
+    const text = this.#composeText(this.#clauses, aside);
+    const withoutValue =
+      this.#withheld && this.#intents.length === 1
+        ? {
+            text: this.#composeText([this.#withheld.intent.clause], aside),
+            ...this.#withheld,
+          }
+        : undefined;
+    const turn = {
+      text,
+      intents: this.#intents,
+      ...(this.#isChangeOfMind() ? { isChangeOfMind: true } : {}),
+      ...(withoutValue ? { withoutValue } : {}),
+    };
+    return { turn, remainingTools };
+  }
+
+  #endWithQuestion(name: string, laterTools: readonly string[]): BuiltTurn | undefined {
+    const withheld = withholdValue(name, this.#search, {
+      isOnly: this.#clauses.length === 0,
+    });
+    if (!withheld) return undefined;
+    const { intent, question } = withheld;
+    const aside = this.#pickAside([...this.#intents, intent]);
+    const text = this.#composeText([...this.#clauses, intent.clause], aside);
+    return {
+      turn: { text, intents: this.#intents, question },
+      remainingTools: laterTools,
+      withheld,
+    };
+  }
+
+  #endWithMissingCapability(
+    { intent }: FeasibilityResult,
+    missingCapability: MissingCapability,
+    laterTools: readonly string[],
+  ): BuiltTurn {
+    const { isAll } = this.#search.plan.missingTools!;
+    const position =
+      this.#clauses.length > 0 ? "rest" : this.#request.hasMissingCapability ? "again" : "alone";
+    const aside = this.#pickAside([...this.#intents, intent]);
+    const text = this.#composeText([...this.#clauses, intent.clause], aside);
+    return {
+      turn: {
+        text,
+        intents: [...this.#intents, blockIntent(intent, missingCapability, position, this.#search)],
+      },
+      remainingTools: isAll ? laterTools : undefined,
+      missingCapability,
+    };
+  }
+
+  /** Words around the first requests of a conversation that ask for nothing. */
+  #pickAside(intents: readonly Intent[]): Aside {
+    const { tools, position } = this.#request;
+    const { plan, context } = this.#search;
+    if (position !== "first") return noAside;
+    const { secondThoughts, styleGuide } = plan;
+    if (!secondThoughts || !context.random.boolean(secondThoughts.share))
+      return { before: pickFiller(tools[0]!, context, styleGuide), after: "" };
+    const effects = intents.map(it => it.tool.effect);
+    return pickSecondThought(secondThoughts.texts, effects, context.random);
+  }
+
+  /** Users who have second thoughts say so when they take away what they have just changed. */
+  #isChangeOfMind(): boolean {
+    const { position, last } = this.#request;
+    const [first] = this.#intents;
+    const mayChangeMind =
+      position === "follow-up" && this.#search.plan.secondThoughts !== undefined;
+    return mayChangeMind && first !== undefined && isWithdrawal(last, first);
+  }
+
+  #composeText(clauses: readonly string[], { before, after }: Aside): string {
+    const { foundNothing } = this.#request;
+    const position = this.#isChangeOfMind() ? "revision" : this.#request.position;
+    const text = composeUserText(clauses, position, this.#search, {
+      foundNothing,
+      filler: before,
+    });
+    return addSentence(text, after, this.#search.context.persona);
+  }
+}
+
+/** The text of a turn. After a look-up that found nothing, the user does not sound pleased. */
+export function composeUserText(
+  clauses: readonly string[],
+  position: TurnPosition,
+  { plan: { styleGuide }, context: { persona, random } }: IntentSearch,
+  { foundNothing, filler = "" }: { readonly foundNothing: boolean; readonly filler?: string },
+): string {
+  const { sober } = styleGuide;
+  const voice = foundNothing
+    ? {
+        persona: { ...persona, followUp: sober },
+        style: { ...styleGuide, followUp: sober, clarification: sober },
+        random,
+      }
+    : { persona, style: styleGuide, random };
+  return composeTurn(clauses, position, voice, filler);
+}
+
+// Combines two intents in one clause: `freeze the Travel card and the Gift card`.
+
+/** How often the same is asked for two instances, and how often with the word "both". */
+const pairShares = { pair: 0.08, both: 0.3 };
+
+/** The same intent for another instance, with the clause that asks for both. */
+function createPairedIntent(
+  { intent, declaration, outcome }: FeasibilityResult,
+  search: IntentSearch,
+): { readonly intent: Intent; readonly clause: string } | undefined {
+  const { random, sample } = search.context;
+  const { template } = intent;
+  if (
+    outcome.kind !== "ok" ||
+    intent.prerequisite ||
+    intent.recovery ||
+    substitutePartialNames(intent) ||
+    search.plan.linkSteps ||
+    !random.boolean(pairShares.pair) ||
+    !isRequest(template)
+  )
+    return undefined;
+  const exists = (entity: string, id: unknown) =>
+    typeof id === "string" && sample.find(entity, id) !== undefined;
+  const inputs = declaration.inputs.filter(
+    it =>
+      !it.isList &&
+      exists(it.entity, intent.arguments[it.key]) &&
+      canNameTwo(template, it.key) &&
+      !pointingWords.test(intent.argumentTexts[it.key] ?? "it"),
+  );
+  const hasSecret = declaration.values.some(it => it.isSensitive && it.key in intent.arguments);
+  if (inputs.length === 0 || hasSecret) return undefined;
+  const { key } = random.pick(inputs);
+  const other = search.findAccepted(
+    { declaration, template: `{${key}}`, base: intent },
+    it => it.arguments[key] !== intent.arguments[key],
+  );
+  if (!other || pointingWords.test(other.argumentTexts[key]!)) return undefined;
+  const lead = random.boolean(pairShares.both) ? "both " : "";
+  const names = `${lead}${intent.argumentTexts[key]!} and ${other.argumentTexts[key]!}`;
+  const clause = fillSlots(template, slot => (slot === key ? names : intent.argumentTexts[slot]))!;
+  return { intent: other, clause };
+}
+
+// Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn.
+
+/**
+ * How often a fallback is said: where it is needed, where it is not, with another tool, and with
+ * another tool where there is no fallback with the same one.
+ */
+const fallbackShares = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 };
+
+/** Tools that are tried for a fallback with another tool. */
+const maxTools = 4;
+
+const leads = [
+  "if that is not possible,",
+  "if that does not work,",
+  "if it cannot be done,",
+  "should that be impossible,",
+];
+
+/** An intent that the session accepts in place of another one, or undefined. */
+function createFallback(result: FeasibilityResult, search: IntentSearch): Intent | undefined {
+  const { intent, declaration, outcome } = result;
+  // after a partial name the server's refusal is expected, and a question has no alternative
+  if (substitutePartialNames(intent) || intent.clause.endsWith("?")) return undefined;
+  if (intent.recovery) return undefined;
+  const { templates, random } = search.context;
+  const ownTemplates = templates.tools[intent.tool.name]!.otherwise;
+  const isNeeded = outcome.kind !== "ok";
+  if (
+    isNeeded &&
+    random.boolean(ownTemplates ? fallbackShares.anotherTool : fallbackShares.onlyTool)
+  )
+    return createFallbackWithOtherTool(intent, search);
+  if (!ownTemplates || !random.boolean(isNeeded ? fallbackShares.needed : fallbackShares.spare))
+    return undefined;
+  const [key, choices] = random.pick(Object.entries(ownTemplates));
+  const checker = isNeeded ? search.checker : search.checker.fork();
+  return search.findAccepted(
+    { declaration, base: intent, template: random.pick(choices) },
+    it => isAcceptableChange(it, intent, key),
+    checker,
+  );
+}
+
+/** A read about the same instance: `cancel it; if that is not possible, tell me where it is`. */
+function createFallbackWithOtherTool(intent: Intent, search: IntentSearch): Intent | undefined {
+  const { declarations, templates, random } = search.context;
+  const [mention] = intent.mentions;
+  if (!mention || intent.clause.endsWith("?") || search.plan.linkSteps) return undefined;
+  const { instance } = mention;
+  const isRelatedRead = ({ tool, inputs }: ToolDeclaration) =>
+    tool.effect === "read" &&
+    templates.tools[tool.name] &&
+    inputs.some(it => it.isRequired && !it.isList && it.entity === instance.entity);
+  const choices = random.shuffle([...declarations.values()].filter(isRelatedRead));
+  for (const declaration of choices.slice(0, maxTools)) {
+    const { key } = declaration.inputs.find(it => it.isRequired && it.entity === instance.entity)!;
+    const template = random.pick(templates.tools[declaration.tool.name]!.forms);
+    const result = search.checker.check(
+      { declaration, template, flow: { [key]: [instance] } },
+      { ...search.context, focus: [instance], recent: [instance] },
+    );
+    if (typeof result === "string" || result.missingCapability || !findsSomething(result)) continue;
+    const { arguments: args, mentions, clause } = result.intent;
+    if (args[key] !== instance.id || mentions.length > 1 || !isRequest(clause)) continue;
+    search.checker.commit(result);
+    return { ...result.intent, clause: `${random.pick(leads)} ${clause}` };
+  }
+  return undefined;
+}
+
+// Marks requests that cannot be fulfilled with the reply that the assistant gives to them.
+
+/** The intent with the assistant's reply that it is not possible. */
+export function blockIntent(
+  intent: Intent,
+  missing: MissingCapability,
+  position: RefusalPosition,
+  { plan, context }: IntentSearch,
+): PlannedIntent {
+  const { templates } = plan.missingTools!;
+  const { random } = context;
+  return {
+    ...intent,
+    blockedReply: renderMissingCapability(missing, intent, { templates, position, random }),
+    ...(missing.kind === "rule" ? { rule: missing.rule.id } : {}),
+  };
+}
+
+/** The reply to a turn in which the tools of all requests are missing. */
+export function renderTurnRefusal(
+  { intents, withoutValue }: UserTurn,
+  templates: MissingCapabilityTemplates,
+  random: Random,
+): string {
+  const last = intents.at(-1)!;
+  if (intents.length === 1 && !last.fallback && !withoutValue)
+    return renderMissingCapability({ kind: "tool" }, last, {
+      templates,
+      position: "alone",
+      random,
+    });
+  const asksOnly = intents.every(it => it.tool.effect === "read");
+  const { question, deed } = intents.length > 1 ? templates.several : templates;
+  return random.pick(asksOnly ? question : deed);
+}
