@@ -5,10 +5,14 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
-const vitest = spawn("vitest", ["run", "test/contracts/storm.test.ts"], {
-  cwd: join(import.meta.dirname, ".."),
-  env: { ...process.env, STORM: "50" },
-  stdio: "inherit",
-  shell: process.platform === "win32",
-});
+const vitest = spawn(
+  "vitest",
+  ["run", "test/contracts/storm.test.ts", "test/contracts/behavior.test.ts"],
+  {
+    cwd: join(import.meta.dirname, ".."),
+    env: { ...process.env, STORM: "50" },
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  },
+);
 vitest.once("exit", code => void (process.exitCode = code ?? 1));

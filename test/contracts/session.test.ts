@@ -56,32 +56,11 @@ for (const server of servers) {
       ]);
       expect(silent).toEqual([]);
     });
-
-    test("results match the published output schemas, and nothing breaks", () => {
-      const session = openSessionByName(catalog, {
-        servers: [{ name: server.name, fixture: "small" }],
-        seed: 3,
-      });
-      const wrong: string[] = [];
-      let ok = 0;
-      for (let seed = 0; seed < 4; seed++)
-        for (const call of walk(server, session.fork(), 300, seed)) {
-          const { outcome } = session.call(call.name, call.arguments);
-          if (outcome.kind === "broken") wrong.push(`${call.name} ${outcome.message}`);
-          if (outcome.kind !== "ok") continue;
-          ok++;
-          const parsed = server.tools.get(call.name)!.returns.safeParse(outcome.value);
-          if (!parsed.success) wrong.push(`${call.name} ${parsed.error.message}`);
-        }
-      expect(wrong).toEqual([]);
-      expect(ok).toBeGreaterThan(200);
-      expect(server.schema.safeParse(session.state[server.name]!.world).success).toBe(true);
-    });
   });
 
   // over the wire, a call takes much longer: every server answers there as it does here, and a few
   // keep the rest of the contract there too
-  const isTestedOverWire = servers.indexOf(server) % 4 === 0;
+  const isTestedOverWire = servers.indexOf(server) % 8 === 0;
   const transports: Record<string, () => Transport | Promise<Transport>> = {
     "in process": () => inProcess(server.name),
     "over stdio": () => overStdio(server.name),
@@ -91,7 +70,7 @@ for (const server of servers) {
     const used =
       way === "in process"
         ? listCalls(400, { seed: 5, walkSeed: 11 })
-        : listCalls(100, { seed: 5, walkSeed: 16 });
+        : listCalls(80, { seed: 5, walkSeed: 16 });
     describe(`${server.name} ${way}`, () => {
       let transport: Transport;
       beforeAll(async () => {
@@ -104,7 +83,7 @@ for (const server of servers) {
           await transport.open("full", 9),
           await inProcess(server.name).open("full", 9),
         ];
-        const calls = listCalls(60, { seed: 9, walkSeed: 4 });
+        const calls = listCalls(30, { seed: 9, walkSeed: 4 });
         for (const { name, arguments: args } of calls)
           expect(await wire.call(name, args)).toEqual(await here.call(name, args));
         expect(await wire.digest()).toBe(await here.digest());

@@ -16,7 +16,7 @@ import { getSuccess, type Success } from "../../src/reward/success.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog } from "../contracts/transports.ts";
-import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
+import { readSharedTasks, synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { calling, saying } from "../trajectory/sampleTasks.ts";
 
 const createAttempt = createAttemptFactory(catalog);
@@ -67,12 +67,9 @@ interface Directory {
 }
 
 test("no reason of a wrong attempt has a pointer, whatever its servers", async () => {
-  const { tasks } = await synthesizeTasks(60, {
-    preset: "paper",
-    servers: [...catalog.servers.keys()],
-  });
+  const { tasks } = await readSharedTasks("paper");
   const reasons: { readonly server: string; readonly success: Success }[] = [];
-  for (const task of tasks.filter(it => it.goals.length > 0))
+  for (const task of tasks.slice(0, 60).filter(it => it.goals.length > 0))
     for (const solver of [guesser, lazy, oneWrongValue, skipper]) {
       const { trajectory, finalState } = await rollout(
         task,
@@ -88,7 +85,9 @@ test("no reason of a wrong attempt has a pointer, whatever its servers", async (
     // programs find the place by its pointer
     for (const it of success.differences) expect(it.pointer).toMatch(/^\/\w+\/world\//);
   }
-  const changed = reasons.flatMap(it => it.success.reasons).filter(it => it.includes("should be"));
+  const changed = reasons
+    .flatMap(it => it.success.reasons)
+    .filter(it => it.includes(", should be"));
   for (const it of changed)
     expect(it).toMatch(/\((?:changed by call \d+|no call changed it)\)$|looked up as/);
 });

@@ -30,8 +30,8 @@ import { synthesizeTasks, resources } from "../synthesizeTasks.ts";
 
 const getServerName = (tool: string) => catalog.tools.get(tool)!.server;
 
-let allTasks: Task[];
-let crossServerTasks: Task[];
+let allTasks: readonly Task[];
+let crossServerTasks: readonly Task[];
 beforeAll(async () => {
   ({ tasks: allTasks } = await synthesizeTasks(90, {
     servers: [...catalog.servers.keys()],

@@ -8,12 +8,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
-import { catalog } from "../../contracts/transports.ts";
 import { checkGolden } from "../../golden.ts";
-import { synthesizeTasks } from "../synthesizeTasks.ts";
+import { readSharedTasks } from "../synthesizeTasks.ts";
 
 const folder = "conversations";
-const [goldenCount, taskCount] = [50, 400];
+const goldenCount = 50;
 
 const getFileName = ({ kind, servers, knobs }: Task, i: number) =>
   `${String(i + 1).padStart(2, "0")}-${servers[0]!.name}-${knobs["across"] === undefined ? kind : "across"}.txt`;
@@ -21,12 +20,7 @@ const getFileName = ({ kind, servers, knobs }: Task, i: number) =>
 let conversations: [name: string, text: string][] = [];
 
 beforeAll(async () => {
-  const { tasks } = await synthesizeTasks(taskCount, {
-    servers: [...catalog.servers.keys()],
-    seed: 1,
-    preset: "paper",
-    count: taskCount,
-  });
+  const { tasks } = await readSharedTasks("paper");
   const numbers = createRandom(4, "fifty")
     .shuffle(tasks.map((_, i) => i))
     .slice(0, goldenCount)

@@ -4,11 +4,12 @@ import { DuplicateFilter, findRejection } from "../../../src/synthesis/pipeline/
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { CallEvent } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
-import { synthesizeTasks } from "../synthesizeTasks.ts";
+import { readSharedTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  ({ tasks } = await synthesizeTasks(60, { servers: ["banking"] }));
+  const student = await readSharedTasks("student");
+  tasks = student.tasks.filter(it => it.servers[0]!.name === "banking");
 });
 
 const findTaskWith = (name: string) =>

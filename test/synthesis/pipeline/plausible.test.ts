@@ -7,7 +7,7 @@ import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { resources, synthesizeTasks } from "../synthesizeTasks.ts";
 
-let tasks: Task[];
+let tasks: readonly Task[];
 beforeAll(async () => {
   ({ tasks } = await synthesizeTasks(280, {
     servers: ["budget", "food_delivery", "iot_devices", "social_media"],

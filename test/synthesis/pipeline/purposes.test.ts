@@ -12,12 +12,12 @@ import { getSuccess } from "../../../src/reward/success.ts";
 import { createAttemptFactory, type Attempt } from "../../../src/trajectory/attempt.ts";
 import type { GoalCall, Task } from "../../../src/trajectory/task.ts";
 import { catalog } from "../../contracts/transports.ts";
-import { synthesizeTasks } from "../synthesizeTasks.ts";
+import { readSharedTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  const servers = ["banking", "vehicle", "crm", "issue_tracker", "marketplace", "maps"];
-  ({ tasks } = await synthesizeTasks(90, { servers, preset: "paper", menu: "full" }));
+  const realistic = await readSharedTasks("realistic");
+  tasks = realistic.tasks.slice(0, 200);
 });
 
 const createAttempt = createAttemptFactory(catalog);

@@ -10,7 +10,7 @@ import type { Task } from "../../../src/trajectory/task.ts";
 import { parseTask } from "../../../src/trajectory/file.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { catalog } from "../../contracts/transports.ts";
-import { synthesizeTasks } from "../synthesizeTasks.ts";
+import { readSharedTasks, synthesizeTasks } from "../synthesizeTasks.ts";
 
 const scenarios = parseScenarios(
   JSON.stringify({
@@ -164,8 +164,7 @@ describe("conversations with something that cannot be done", () => {
 });
 
 test("a value is left out in later turns too", async () => {
-  const paper = { preset: "paper", menu: "realistic", servers: ["marketplace"] } as const;
-  const { tasks: all } = await synthesizeTasks(100, { ...paper, count: 100 });
+  const { tasks: all } = await readSharedTasks("realistic");
   const missing = all.filter(it => it.knobs["scenario"] && it.info === "missing");
   const asking = missing.map(it =>
     it.turns.findIndex(({ unmet = [] }) => unmet.some(call => call.asks !== undefined)),
