@@ -62,11 +62,10 @@ const renderingFunctions: readonly (readonly [spelling: RegExp, file: string])[]
     "src/editor/shared/notifications.ts",
   ],
   [
-    /\bnew TreeItem\b|\.createTestItem\b|\bitem\.(label|description|tooltip) = /g,
-    "src/editor/shared/treeItem.ts",
+    /\bnew TreeItem\b|\.createTestItem\b|\bcreateTreeView\b|\bregisterTreeDataProvider\b|\bitem\.(label|description|tooltip) = /g,
+    "src/editor/shared/treeView.ts",
   ],
   [/\.webview\.html = |\bonDidReceiveMessage\b/g, "src/editor/shared/page.ts"],
-  [/\bcreateTreeView\b|\bregisterTreeDataProvider\b/g, "src/editor/shared/treeView.ts"],
 ];
 
 /** Calls of rendering functions outside their files: text from outside could become a command. */

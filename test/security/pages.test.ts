@@ -3,8 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { answer, answerPlain, checkRequest } from "../../src/editor/shared/pageRequests.ts";
-import { pageNames, renderShell } from "../../src/editor/shared/pageShell.ts";
+import { answer, answerPlain, checkRequest, pageNames, renderShell } from "../../src/editor/shared/pageSecurity.ts";
 
 const root = join(import.meta.dirname, "../..");
 const cspSource = "'self' https://*.vscode-cdn.net";

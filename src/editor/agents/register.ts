@@ -23,7 +23,7 @@ import type { RunningHttpServer } from "../../service/httpServer.ts";
 import { UserError } from "../../userError.ts";
 import { version } from "../../version.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
-import type { ServersNode } from "../servers/serversNode.ts";
+import type { ServersNode } from "../servers/serversTree.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { icons } from "../shared/icons.ts";
 import { showInformation } from "../shared/notifications.ts";

@@ -4,7 +4,7 @@
  */
 import { Uri, type ExtensionContext } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
-import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/rewardProfile.ts";
+import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/settings.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { reportRejection } from "../shared/report.ts";

@@ -27,7 +27,7 @@ import { UserError } from "../../userError.ts";
 import { toEditorText } from "../shared/editorText.ts";
 import { showInformation } from "../shared/notifications.ts";
 import { formatUserError } from "../shared/report.ts";
-import { getRewardProfile } from "../shared/rewardProfile.ts";
+import { getRewardProfile } from "../shared/settings.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "./rejectedAttempts.ts";
 import {

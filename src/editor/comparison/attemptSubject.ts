@@ -9,7 +9,7 @@ import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
 import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
-import type { TasksNode } from "../tasks/tasksNode.ts";
+import type { TasksNode } from "../tasks/tasksTree.ts";
 import { createTranscriptUri } from "../attempts/attemptLocation.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 

@@ -22,15 +22,13 @@ import { getRunName, type Runs } from "../runs/runs.ts";
 import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
 import { icons } from "../shared/icons.ts";
-import type { Page } from "../shared/page.ts";
-import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
-import { answer, answerPlain } from "../shared/pageRequests.ts";
+import { type Page, PageCollection, type PageContent } from "../shared/page.ts";
+import { answer, answerPlain } from "../shared/pageSecurity.ts";
 import { listFiles } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
-import { getRewardProfile } from "../shared/rewardProfile.ts";
-import type { TasksNode } from "../tasks/tasksNode.ts";
-import type { TasksTree } from "../tasks/tasksTree.ts";
+import { getRewardProfile } from "../shared/settings.ts";
+import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import {
   type AttemptSubject,
   createRunSubject,

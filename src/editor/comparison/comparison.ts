@@ -1,7 +1,7 @@
 /** Compares the transcripts of two attempts in the editor's own diff. */
 import { commands, EventEmitter, type Disposable, type Uri } from "vscode";
 import { UserError } from "../../userError.ts";
-import { toPlainLine } from "../shared/plainText.ts";
+import { toPlainLine } from "../shared/text.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import { createTranscriptUri, getNodeUri, type AttemptNode } from "../attempts/attemptLocation.ts";
 import { getTranscriptTitle, readLocation } from "../attempts/storedLocation.ts";

@@ -12,8 +12,8 @@ import { createTranscriptUri, isTranscript, pickLineRange } from "../attempts/at
 import { type GroupEntry, indexGroups } from "../attempts/groupIndex.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 import type { RunsNode } from "../runs/runsNode.ts";
-import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
-import { answer, answerPlain } from "../shared/pageRequests.ts";
+import { PageCollection, type PageContent } from "../shared/page.ts";
+import { answer, answerPlain } from "../shared/pageSecurity.ts";
 import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import type { Comparison } from "./comparison.ts";
 import { createGroupView } from "./groupView.ts";

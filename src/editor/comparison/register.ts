@@ -4,7 +4,7 @@ import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { RunsNode } from "../runs/runsNode.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
-import type { TasksNode } from "../tasks/tasksNode.ts";
+import type { TasksNode } from "../tasks/tasksTree.ts";
 import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
 import { Comparison } from "./comparison.ts";
 import { GroupPages } from "./groupPages.ts";

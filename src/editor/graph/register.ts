@@ -11,12 +11,11 @@ import {
   findVerdict,
 } from "../../synthesis/graph/dependencyGraph.ts";
 import { UserError } from "../../userError.ts";
-import type { ServersNode } from "../servers/serversNode.ts";
+import type { ServersNode } from "../servers/serversTree.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { icons } from "../shared/icons.ts";
-import { registerPageRestorer } from "../shared/page.ts";
-import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
-import { answerPlain } from "../shared/pageRequests.ts";
+import { PageCollection, type PageContent, registerPageRestorer } from "../shared/page.ts";
+import { answerPlain } from "../shared/pageSecurity.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 

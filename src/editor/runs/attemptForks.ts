@@ -11,9 +11,9 @@ import { icons } from "../shared/icons.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
-import { runCountedWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/program.ts";
 import type { EndpointKeys } from "../synthesis/endpointKeys.ts";
-import { askForEndpointUrl, askForModel } from "../synthesis/teacherPrompts.ts";
+import { askForEndpointUrl, askForModel } from "../synthesis/synthesisPrompts.ts";
 import type { ForkPoint, TrajectoryDebugger } from "../attempts/debug/trajectoryDebugger.ts";
 import { findUnusedFile, pickStudent, type StudentAttemptDependencies } from "./studentAttempts.ts";
 

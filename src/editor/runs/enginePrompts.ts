@@ -12,7 +12,7 @@ import {
   createWholeNumberValidator,
   pickOne,
 } from "../shared/quickInput.ts";
-import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import { pickTasksFile } from "../tasks/taskPrompts.ts";
 import { chooseModelFolder } from "./pickStudent.ts";
 import { moveToFront } from "./studentChoices.ts";
 

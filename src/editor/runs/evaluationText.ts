@@ -1,6 +1,6 @@
 /** Says in a sentence what an evaluation allows to say about a training. */
 import { getTrend, type Estimate, type RunEvaluation } from "../../run/evaluation.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 
 /** Such as "success rose from 11% to 68% on 200 held-out tasks (change: +49 to +66 points)". */
 export function describeEvaluation({ before, after, change, count }: RunEvaluation): string {

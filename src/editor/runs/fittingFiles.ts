@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import type { Uri } from "vscode";
 import type { StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import type { TaskEntry, TaskIndex } from "../attempts/taskIndex.ts";
 
 /** How many tasks fit a student: to train on, and held out. */

@@ -5,7 +5,7 @@ import { formatPlan, summarizePlan } from "../../run/trainingPlan.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { toEditorWords } from "../shared/editorText.ts";
 import { pickOne } from "../shared/quickInput.ts";
-import { runCountedWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/program.ts";
 import type { PlanDocuments } from "./planDocuments.ts";
 
 /** Measures the training and asks whether to start it. Throws a `CancellationError` on Escape. */

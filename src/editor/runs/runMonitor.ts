@@ -15,7 +15,7 @@ import type { StepMetrics } from "../../run/metrics.ts";
 import { findDeathError, getLogFile } from "../../run/start.ts";
 import { readTrainerProcess } from "../../run/trainerLock.ts";
 import { UserError } from "../../userError.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import { getEngineLog } from "./engineProcess.ts";
 
 export type RunChange =

@@ -1,5 +1,5 @@
 /** Asks when a training starts while another one runs. */
-import { formatList } from "../shared/count.ts";
+import { formatList } from "../shared/text.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName } from "./runs.ts";

@@ -5,7 +5,7 @@ import { Uri, ViewColumn, type Memento } from "vscode";
 import { UserError } from "../../userError.ts";
 import { getOwnModels, requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import type { Question } from "../shared/quickInput.ts";
-import { runCountedWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/program.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import type { Runs } from "./runs.ts";

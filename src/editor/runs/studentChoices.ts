@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { getCheckpointFolder } from "../../run/folder.ts";
 import { readStartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
-import { formatList } from "../shared/count.ts";
+import { formatList } from "../shared/text.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 
 export interface StudentChoice {

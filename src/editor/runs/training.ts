@@ -19,7 +19,7 @@ import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { ActionableError } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
-import type { TasksNode } from "../tasks/tasksNode.ts";
+import type { TasksNode } from "../tasks/tasksTree.ts";
 import type { EngineTraining } from "./engineTraining.ts";
 import type { Evaluations } from "./evaluations.ts";
 import { describeEvaluation } from "./evaluationText.ts";

@@ -1,6 +1,6 @@
 /** Asks how long to train. */
 import { isDeepStrictEqual } from "node:util";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import {
   askText,
   createWholeNumberValidator,

@@ -1,6 +1,6 @@
 /** Reports the progress of a training, and says how it ended. */
 import type { CancellationToken } from "vscode";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import type { ProgressReport } from "../shared/notifications.ts";
 import { reportRejection } from "../shared/report.ts";
 import type { RunMonitor } from "./runMonitor.ts";

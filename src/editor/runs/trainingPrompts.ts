@@ -11,12 +11,12 @@ import { listMisfitReasons } from "../../run/fitCounts.ts";
 import { getBackendsFolder, listInstalledBackends } from "../../run/nativeBackends.ts";
 import { readStartModel, type StartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
-import { formatCount, formatList } from "../shared/count.ts";
+import { formatCount, formatList } from "../shared/text.ts";
 import { icons } from "../shared/icons.ts";
 import { askInSequence, pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import { studentTasks } from "../synthesis/synthesisPrompts.ts";
-import { pickTasksFile } from "../tasks/pickTasksFile.ts";
+import { pickTasksFile } from "../tasks/taskPrompts.ts";
 import {
   describeShortage,
   formatCounts,

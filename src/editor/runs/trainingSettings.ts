@@ -4,7 +4,7 @@ import type { FitResult } from "../../protocol/work.ts";
 import type { StartModel } from "../../run/startModel.ts";
 import type { TrainingSettings } from "../../run/config.ts";
 import { getOwnModels, type ProveFolder } from "../shared/proveFolder.ts";
-import { runCountedWork } from "../shared/work.ts";
+import { runCountedWork } from "../shared/program.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";

@@ -3,11 +3,10 @@
  * are read from the published JSON Schema and validated by the tool's own schema.
  */
 import { z } from "zod";
-import { findTypeMismatch } from "../../environment/typeCheck.ts";
 import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { formatJson } from "../shared/valueText.ts";
-import { formatIssue } from "./fieldIssues.ts";
+import { findTypeMismatch } from "../../environment/typeCheck.ts";
+import { formatJson } from "../shared/jsonValues.ts";
 
 interface FieldProperties {
   readonly key: string;
@@ -212,4 +211,51 @@ export function describeType(schema: JsonSchema): string {
   };
   const types = [(schema["type"] as string | string[] | undefined) ?? []].flat();
   return types.length ? types.map(it => names[it] ?? it).join(" or ") : "a value";
+}
+
+/**
+ * Formats a validation issue as the predicate of a sentence, such as "must be at least 1".
+ * `subpath` leads from the field to the part that is wrong.
+ */
+function formatIssue(issue: z.core.$ZodIssue, subpath: readonly PropertyKey[]): string {
+  const at = subpath.length ? `at ${subpath.join(".")} ` : "";
+  return `${at}${formatRule(issue)}`;
+}
+
+function formatRule(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "too_small":
+      return formatLimit(
+        issue.origin,
+        issue.inclusive === false ? "more than" : "at least",
+        Number(issue.minimum),
+      );
+    case "too_big":
+      return formatLimit(
+        issue.origin,
+        issue.inclusive === false ? "less than" : "at most",
+        Number(issue.maximum),
+      );
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`;
+    case "invalid_format":
+      if (issue.format === "regex") return `must look like ${issue.pattern}`;
+      return issue.message.startsWith("Invalid")
+        ? `must be a valid ${issue.format}`
+        : issue.message;
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    default:
+      return issue.message.startsWith("Invalid") ? "does not fit" : issue.message;
+  }
+}
+
+function formatLimit(origin: string, bound: string, n: number): string {
+  if (origin === "string")
+    return bound === "at least" && n === 1
+      ? "must not be empty"
+      : `must have ${bound} ${n} ${n === 1 ? "character" : "characters"}`;
+  if (origin === "array" || origin === "set")
+    return `must have ${bound} ${n} ${n === 1 ? "item" : "items"}`;
+  return `must be ${bound} ${n}`;
 }

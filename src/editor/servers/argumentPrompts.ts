@@ -6,7 +6,7 @@ import type { QuickPickItem } from "vscode";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { BackNavigation, askText, pickMany, pickOne, type Question } from "../shared/quickInput.ts";
-import { formatJson } from "../shared/valueText.ts";
+import { formatJson } from "../shared/jsonValues.ts";
 import { describeType, parseField, readForm, type Field } from "./argumentForm.ts";
 import type { Entity } from "./entities.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";

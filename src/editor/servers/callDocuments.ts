@@ -5,7 +5,7 @@
 import { Position, Range, Selection, TextEditorRevealType, Uri, window, workspace } from "vscode";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { showWarning } from "../shared/notifications.ts";
-import { truncateText } from "../shared/plainText.ts";
+import { truncateText } from "../shared/text.ts";
 import type { CallList, ListedCall } from "./callList.ts";
 
 /** `sessions`: on the product's own servers. `connected`: on others. */

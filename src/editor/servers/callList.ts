@@ -3,8 +3,8 @@ import type { CompletedCall, Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";
 import { escapeInvisible } from "../../trajectory/invisibleText.ts";
 import { formatCompletedCall, formatInline } from "../../trajectory/transcript.ts";
-import { formatCount } from "../shared/count.ts";
-import { formatPatchPath, getValueAt } from "../shared/jsonPointer.ts";
+import { formatCount } from "../shared/text.ts";
+import { formatPatchPath, getValueAt } from "../shared/jsonValues.ts";
 
 /** A call; with its changes, if the state of its server can be read. */
 export interface ListedCall extends CompletedCall {

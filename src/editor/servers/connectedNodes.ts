@@ -8,9 +8,9 @@ import { allowsTool, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import { UserError } from "../../userError.ts";
 import type { Connection, Connections } from "./connections.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
-import { createTreeItem, formatParameters } from "../shared/treeItem.ts";
+import { createTreeItem, formatParameters } from "../shared/treeView.ts";
 
 export type ConnectedNode =
   | { readonly kind: "connection"; readonly entry: ServerEntry }

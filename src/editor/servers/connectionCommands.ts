@@ -10,13 +10,13 @@ import { askArguments } from "./argumentPrompts.ts";
 import { isConnectedNode } from "./connectedNodes.ts";
 import type { CallDocuments } from "./callDocuments.ts";
 import type { Connection, Connections } from "./connections.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import { icons } from "../shared/icons.ts";
 import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
-import type { NodeOf, ServersNode } from "./serversNode.ts";
+import type { NodeOf, ServersNode } from "./serversTree.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";
 
 const exampleConfiguration = `{

@@ -21,7 +21,7 @@ import {
   type ServerEntry,
 } from "../../mcp/mcpConfig.ts";
 import { UserError } from "../../userError.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import { confirm, showProgress, showWarning } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";

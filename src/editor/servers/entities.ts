@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../environment/json
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import { toSingular } from "../../trajectory/worldEntities.ts";
-import { describeEntity, formatJson } from "../shared/valueText.ts";
+import { describeEntity, formatJson } from "../shared/jsonValues.ts";
 
 export interface Entity {
   readonly id: string;

@@ -10,12 +10,17 @@ import { UserError } from "../../userError.ts";
 import type { SessionTable } from "../../service/sessionTable.ts";
 import type { SessionChange, TableSession, SessionCall } from "../../service/tableSession.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { formatCount } from "../shared/count.ts";
+import { formatCount } from "../shared/text.ts";
 import { showWarning } from "../shared/notifications.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
-import { createSessionTrajectory } from "./sessionTrajectory.ts";
-import type { AttemptPosition, MadeCall, SessionStore, StoredSession } from "./storedSessions.ts";
+import {
+  type AttemptPosition,
+  createSessionTrajectory,
+  type MadeCall,
+  type SessionStore,
+  type StoredSession,
+} from "./storedSessions.ts";
 
 /** The owner of the sessions that the person opened. */
 export const personOwner = "you";

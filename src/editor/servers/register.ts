@@ -17,8 +17,7 @@ import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { LiveSessions, formatSessionTitle, type LiveSession } from "./liveSessions.ts";
-import type { NodeOf, ServersNode } from "./serversNode.ts";
-import { ServersTree } from "./serversTree.ts";
+import { type NodeOf, type ServersNode, ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
 import { ArgumentDrafts, SessionStore } from "./storedSessions.ts";
 

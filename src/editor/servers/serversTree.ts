@@ -2,26 +2,43 @@
  * The Servers view: servers with their live sessions, fixtures and tools; a session with its state
  * and calls. Third-party servers come last.
  */
-import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
-import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
-import { listChildren } from "../shared/valueTree.ts";
 import {
-  getConnectedNodeId,
+  type Disposable,
+  EventEmitter,
+  type TreeDataProvider,
+  type TreeItem,
+  TreeItemCollapsibleState,
+} from "vscode";
+import type { Server, Tool } from "../../environment/server.ts";
+import type { SessionCall } from "../../service/tableSession.ts";
+import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
+import { originTexts } from "../fixtures/fixtureNames.ts";
+import { icons, outcomeIcon } from "../shared/icons.ts";
+import { countMembers, formatInline, listChildren, type ValueNode } from "../shared/jsonValues.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
+import { getSetting } from "../shared/settings.ts";
+import { createTreeItem, formatParameters } from "../shared/treeView.ts";
+import {
+  type ConnectedNode,
   createConnectedItem,
+  getConnectedNodeId,
   isConnectedNode,
   listConnectedChildren,
   listConnections,
 } from "./connectedNodes.ts";
 import type { Connections } from "./connections.ts";
-import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import type { LiveSession, LiveSessions } from "./liveSessions.ts";
-import { createItem } from "./serversItems.ts";
-import { getNodeId, type NodeOf, type OwnNode, type ServersNode } from "./serversNode.ts";
+import {
+  describeSession,
+  formatSessionTitle,
+  type LiveSession,
+  type LiveSessions,
+  personOwner,
+} from "./liveSessions.ts";
 
 /** More sessions than this are not listed: a trainer may open thousands. */
 const maxSessions = 100;
 
-export interface TreeDependencies {
+interface TreeDependencies {
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
   readonly sessions: LiveSessions;
@@ -139,3 +156,182 @@ function listSessionChildren({ live, server }: NodeOf<"session">): ServersNode[]
 }
 
 const getLastPatches = (live: LiveSession) => live.calls.at(-1)?.patches ?? [];
+
+export type ServersNode = OwnNode | ConnectedNode;
+
+/** A node of one of the product's own servers. */
+type OwnNode =
+  | { readonly kind: "server"; readonly server: Server }
+  | { readonly kind: "fixtures"; readonly server: Server }
+  | { readonly kind: "tools"; readonly server: Server }
+  | { readonly kind: "fixture"; readonly file: FixtureFile }
+  | { readonly kind: "tool"; readonly tool: Tool }
+  | { readonly kind: "session"; readonly live: LiveSession; readonly server: string }
+  | {
+      readonly kind: "more" | "moreFixtures";
+      readonly server: string;
+      readonly count: number;
+    }
+  | { readonly kind: "calls"; readonly live: LiveSession; readonly server: string }
+  | {
+      readonly kind: "call";
+      readonly live: LiveSession;
+      readonly server: string;
+      readonly call: SessionCall;
+    }
+  | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
+
+/** The nodes of one kind. */
+export type NodeOf<Kind extends ServersNode["kind"]> = Extract<ServersNode, { kind: Kind }>;
+
+/** Returns an id that stays the same when the tree is refreshed. */
+function getNodeId(node: OwnNode): string {
+  switch (node.kind) {
+    case "server":
+    case "fixtures":
+    case "tools":
+      return `${node.kind}/${node.server.name}`;
+    case "fixture":
+      return `fixture/${node.file.server}/${node.file.name}`;
+    case "tool":
+      return `tool/${node.tool.name}`;
+    case "more":
+    case "moreFixtures":
+      return `${node.kind}/${node.server}`;
+    case "session":
+    case "calls":
+      return `${node.kind}/${node.live.number}/${node.server}`;
+    case "call":
+      return `call/${node.live.number}/${node.server}/${node.call.number}`;
+    case "value":
+      return `value/${node.live.number}${node.value.path}`;
+    default:
+      throw new Error(`no id for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+
+function createItem(node: OwnNode): TreeItem {
+  switch (node.kind) {
+    case "server":
+      return createServerItem(node.server);
+    case "fixtures":
+      return createTreeItem("Fixtures", Expanded, { context: "fixtures" });
+    case "tools":
+      return createTreeItem("Tools", Collapsed, {
+        description: String(node.server.tools.size),
+        context: "tools",
+      });
+    case "fixture":
+      return createFixtureItem(node.file);
+    case "tool":
+      return createToolItem(node.tool);
+    case "session":
+      return createSessionItem(node.live);
+    case "more":
+      return createTreeItem(`${node.count} more`, None, {
+        description: "older sessions",
+        context: "more",
+      });
+    case "moreFixtures":
+      return createTreeItem(`${node.count} more`, None, {
+        description: "open them from the Explorer",
+        context: "more",
+      });
+    case "calls":
+      return createTreeItem("Calls", Collapsed, {
+        description: String(node.live.calls.length),
+        context: "calls",
+      });
+    case "call":
+      return createCallItem(node);
+    case "value":
+      return createValueItem(node.value);
+    default:
+      throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+function createServerItem({ name, tools, category, summary }: Server): TreeItem {
+  const offered = getSetting("agentServers").includes(name) ? " · offered to agents" : "";
+  return createTreeItem(name, Collapsed, {
+    icon: icons.server,
+    description: `${tools.size} tools · ${category}${offered}`,
+    context: "server",
+    tooltip: summary,
+  });
+}
+
+function createFixtureItem(file: FixtureFile): TreeItem {
+  const item = createTreeItem(file.name, None, {
+    icon: icons.fixture,
+    description: originTexts[file.origin],
+    context: `fixture.${file.origin}`,
+    tooltip: file.uri.fsPath,
+  });
+  item.command = {
+    command: "prove.openFixture",
+    title: "Open Fixture",
+    arguments: [{ kind: "fixture", file } satisfies NodeOf<"fixture">],
+  };
+  return item;
+}
+
+function createToolItem(tool: Tool): TreeItem {
+  return createTreeItem(tool.name.slice(tool.server.length + 1), None, {
+    icon: tool.effect === "read" ? icons.readTool : icons.writeTool,
+    description: formatParameters(tool.inputSchema),
+    context: "tool",
+    tooltip: `${tool.name}: ${tool.summary} ${describeEffect(tool)}`,
+  });
+}
+
+function describeEffect({ effect, destructive }: Tool): string {
+  if (effect === "read") return "Reads.";
+  return destructive ? "Writes. No call can undo it." : "Writes.";
+}
+
+function createSessionItem(live: LiveSession): TreeItem {
+  const { owner, id } = live.session;
+  const isOurs = owner === personOwner;
+  // the full id grants access to the session, so only its beginning is shown
+  const tooltip = isOurs ? "opened by you" : `opened by ${owner} (${id.slice(0, 6)}…)`;
+  return createTreeItem(formatSessionTitle(live), Expanded, {
+    icon: isOurs ? icons.session : icons.externalSession,
+    description: describeSession(live),
+    context: isOurs ? "session" : "session.other",
+    tooltip,
+  });
+}
+
+function createCallItem(node: NodeOf<"call">): TreeItem {
+  const { name, number, outcome, patches } = node.call;
+  const effect = patches.length ? "changed the state" : "read";
+  const item = createTreeItem(`${number} ${name}`, None, {
+    icon: outcomeIcon[outcome.kind],
+    description: outcome.kind === "ok" ? effect : `${outcome.kind}: ${outcome.message}`,
+    context: "call",
+    tooltip: JSON.stringify(node.call.arguments),
+  });
+  item.command = {
+    command: "prove.showCall",
+    title: "Show Call and Changes",
+    arguments: [node],
+  };
+  return item;
+}
+
+function createValueItem({ key, value, changed }: ValueNode): TreeItem {
+  const size = countMembers(value);
+  const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0;
+  const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";
+  const icon = size !== undefined && !isLeaf ? icons.entities : isLeaf ? icons.value : icons.entity;
+  const text = size === undefined || isLeaf ? formatInline(value) : String(size);
+  return createTreeItem(key, isLeaf ? None : Collapsed, {
+    icon,
+    description: `${mark}${text}`,
+    context: "value",
+    ...(changed ? { tooltip: "changed by the last call" } : {}),
+  });
+}

@@ -13,8 +13,7 @@ import { askArguments } from "./argumentPrompts.ts";
 import type { CallDocuments } from "./callDocuments.ts";
 import { listEntities } from "./entities.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
-import { pickFixture } from "../fixtures/pickFixture.ts";
+import { type FixtureFile, type FixtureFiles, pickFixture } from "../fixtures/fixtureFiles.ts";
 import { icons } from "../shared/icons.ts";
 import {
   describeSession,
@@ -25,7 +24,7 @@ import {
 import { confirm } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
-import type { ServersNode } from "./serversNode.ts";
+import type { ServersNode } from "./serversTree.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";
 
 export interface SessionDependencies {

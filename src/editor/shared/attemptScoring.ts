@@ -14,12 +14,11 @@ import type { Profile } from "../../reward/profiles.ts";
 import { readCachedRows } from "../../run/attemptCache.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { scoreInBatches, type ScoredRows, type ScoringResult } from "../../run/scoreInBatches.ts";
-import { findNode, forkProgram } from "./program.ts";
+import { findNode, forkProgram, rejectOnExit } from "./program.ts";
 import type { ProveFolder } from "./proveFolder.ts";
 import type { ServerDefinitions } from "./serverDefinitions.ts";
 import { getSetting } from "./settings.ts";
 import { sliceMilliseconds } from "./timeSlices.ts";
-import { rejectOnExit } from "./work.ts";
 
 export interface ScoringDependencies {
   readonly extensionUri: Uri;

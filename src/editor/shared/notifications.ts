@@ -16,7 +16,7 @@ import {
   type StatusBarItem,
 } from "vscode";
 import { toEditorText } from "./editorText.ts";
-import { toPlainLine, toPlainText, truncateText } from "./plainText.ts";
+import { toPlainLine, toPlainText, truncateText } from "./text.ts";
 
 /** The editor cuts notifications at 1,000 characters without a sign. */
 const maxMessageLength = 600;

@@ -1,17 +1,21 @@
 /**
- * Opens pages in editor tabs: the HTML shell with a strict content security policy, and the typed
- * channel between the page and the editor.
+ * Opens pages in editor tabs, at most one per subject such as a run, and answers their requests.
  */
 import { randomBytes } from "node:crypto";
-import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
-import { UserError } from "../../userError.ts";
+import { type Disposable, Uri, ViewColumn, type WebviewPanel, window } from "vscode";
 import type { EditorMessage, PageContract } from "../../protocol/pageChannel.ts";
-import { checkRequest, type Answers, type CheckedRequest } from "./pageRequests.ts";
-import { renderShell, type PageName } from "./pageShell.ts";
-import { toPlainLine } from "./plainText.ts";
+import { UserError } from "../../userError.ts";
+import {
+  type Answers,
+  type CheckedRequest,
+  checkRequest,
+  type PageName,
+  renderShell,
+} from "./pageSecurity.ts";
 import { reportError } from "./report.ts";
+import { toPlainLine } from "./text.ts";
 
-export interface PageOptions {
+interface PageOptions {
   /** The name of the panel and of its script and style sheet. */
   readonly name: PageName;
   readonly title: string;
@@ -32,7 +36,7 @@ export interface Page<Contract extends PageContract> {
 }
 
 /** Opens a page in a new panel. */
-export function openPage<Contract extends PageContract>(
+function openPage<Contract extends PageContract>(
   extensionUri: Uri,
   options: PageOptions,
   answers: Answers<Contract>,
@@ -116,4 +120,61 @@ export function registerPageRestorer(
       }
     },
   });
+}
+
+/** How a page of one subject is opened and answered. */
+export interface PageContent<Contract extends PageContract> {
+  readonly options: PageOptions;
+  readonly answers: Answers<Contract>;
+  /** Sends events to the page until the result is disposed. */
+  readonly subscribe?: (page: Page<Contract>) => Disposable;
+}
+
+export class PageCollection<Contract extends PageContract> implements Disposable {
+  readonly #extensionUri: Uri;
+  readonly #createContent: (subject: string) => PageContent<Contract>;
+  readonly #pages = new Map<string, Page<Contract>>();
+
+  constructor(extensionUri: Uri, createContent: (subject: string) => PageContent<Contract>) {
+    this.#extensionUri = extensionUri;
+    this.#createContent = createContent;
+  }
+
+  get(subject: string): Page<Contract> | undefined {
+    return this.#pages.get(subject);
+  }
+
+  /** Subjects with their pages. */
+  entries(): Iterable<readonly [string, Page<Contract>]> {
+    return this.#pages.entries();
+  }
+
+  /** Reveals the page of a subject, or opens it. */
+  show(subject: string, { preserveFocus = false }: Pick<PageOptions, "preserveFocus"> = {}): void {
+    const open = this.#pages.get(subject);
+    if (open) return open.panel.reveal(undefined, preserveFocus);
+    const content = this.#createContent(subject);
+    const options = { ...content.options, preserveFocus };
+    this.#add(subject, content, openPage(this.#extensionUri, options, content.answers));
+  }
+
+  /** Fills a panel that was restored after the window was reloaded. */
+  restore(panel: WebviewPanel, subject: string): void {
+    const content = this.#createContent(subject);
+    const page = servePage(this.#extensionUri, panel, content.options, content.answers);
+    this.#add(subject, content, page);
+  }
+
+  dispose(): void {
+    for (const it of this.#pages.values()) it.panel.dispose();
+  }
+
+  #add(subject: string, { subscribe }: PageContent<Contract>, page: Page<Contract>): void {
+    this.#pages.set(subject, page);
+    const subscription = subscribe?.(page);
+    page.panel.onDidDispose(() => {
+      subscription?.dispose();
+      this.#pages.delete(subject);
+    });
+  }
 }

@@ -17,7 +17,7 @@ import {
   type Uri,
 } from "vscode";
 import { createHoverText } from "./notifications.ts";
-import { withPlainErrors } from "./plainErrors.ts";
+import { withPlainErrors } from "./report.ts";
 
 /** Builds the text of a file when it is read. */
 export type ReadText = (uri: Uri) => string | Promise<string>;

@@ -2,13 +2,14 @@
  * Shows errors to the person and writes the log. A `UserError` is shown with its remedy, as a
  * button where the remedy is a command. Any other error is a bug: its stack goes to the log.
  */
-import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
+import { CancellationError, commands, type LogOutputChannel, window } from "vscode";
 import { UserError } from "../../userError.ts";
 import { toEditorText } from "./editorText.ts";
 import { showError } from "./notifications.ts";
+import { toPlainText } from "./text.ts";
 
 /** A button of a notification, and the editor command that it runs. */
-export interface Button {
+interface Button {
   readonly title: string;
   readonly command: string;
   readonly arguments?: readonly unknown[];
@@ -75,4 +76,16 @@ const capitalize = (text: string) =>
 /** Reports the error of a promise that nobody awaits. */
 export function reportRejection(promise: Promise<unknown>): void {
   promise.catch(reportError);
+}
+
+/** Runs a function for the editor. An error's message has no links, and no stack with them. */
+export async function withPlainErrors<T>(run: () => T | PromiseLike<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof CancellationError) throw error;
+    const message = toPlainText(error.message);
+    if (message === error.message) throw error;
+    throw new Error(message, { cause: error });
+  }
 }

@@ -1,32 +1,37 @@
 /**
  * Synthesizes tasks from the editor: asks for the options, runs the synthesis in the command-line
- * program, and announces the result. An unfinished synthesis is remembered and can be resumed.
+ * program, answers its requests for the editor's language models, and announces the result. An
+ * unfinished synthesis is remembered and can be resumed.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { commands, Uri, workspace, type Memento } from "vscode";
-import type { TeacherOptions } from "../../protocol/work.ts";
-import type { SynthesisResult } from "../../synthesis/pipeline/run/runSynthesis.ts";
+import { commands, type Memento, Uri, workspace } from "vscode";
+import type { SynthesisWork, TeacherOptions } from "../../protocol/work.ts";
 import { readStartModel, shippedStart } from "../../run/startModel.ts";
+import { formatProgress } from "../../synthesis/pipeline/report/report.ts";
+import type { SynthesisResult } from "../../synthesis/pipeline/run/runSynthesis.ts";
 import { UserError } from "../../userError.ts";
-import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
 import { showInformation } from "../shared/notifications.ts";
-import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
+import { type ProgramLocation, runWork } from "../shared/program.ts";
+import { type ProveFolder, requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
+import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { getSetting } from "../shared/settings.ts";
+import { formatCount } from "../shared/text.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { EndpointKeys } from "./endpointKeys.ts";
-import { listEditorModels } from "./languageModels.ts";
+import { completeWithEditorModel, listEditorModels } from "./languageModels.ts";
 import type { SynthesisPages } from "./synthesisPages.ts";
-import { synthesizeInProgram } from "./synthesisProgram.ts";
-import { createStudentSynthesis, promptForSynthesis } from "./synthesisPrompts.ts";
-import type { TeacherChoice } from "./teacherPrompts.ts";
+import {
+  createStudentSynthesis,
+  promptForSynthesis,
+  type TeacherChoice,
+} from "./synthesisPrompts.ts";
 import type { UnfinishedSyntheses, UnfinishedSynthesis } from "./unfinishedSyntheses.ts";
 
-export interface SynthesisDependencies {
+interface SynthesisDependencies {
   readonly extensionUri: Uri;
   readonly folder: ProveFolder;
   readonly definitions: ServerDefinitions;
@@ -224,3 +229,24 @@ const listExampleEntries = (path: string, part: string): readonly string[] =>
         readdirSync(join(path, server)).map(it => `${server}/${it}`),
       )
     : readdirSync(path);
+
+/**
+ * Synthesizes tasks. Throws a `CancellationError` when the user cancels; what was written stays
+ * valid.
+ */
+const synthesizeInProgram = (
+  request: SynthesisWork,
+  title: string,
+  location: ProgramLocation,
+): Promise<SynthesisResult> =>
+  runWork(title, location, ({ channel, progress, signal }) => {
+    let reported = 0;
+    channel.listen("progress", it => {
+      const increment = (100 * (it.done - reported)) / Math.max(1, it.total);
+      reported = it.done;
+      progress.report({ message: formatProgress(it), increment });
+    });
+    channel.handle("complete", completeWithEditorModel);
+    channel.open();
+    return channel.request("synthesize", request, signal);
+  });

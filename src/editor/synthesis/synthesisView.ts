@@ -1,23 +1,31 @@
 /**
  * Creates the content of the synthesis page from the report of a tasks file or, without a report,
- * by counting the logs of its tasks.
+ * by counting the logs of its tasks and rejected attempts.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import type { RejectedSelection, SynthesisView, Tally } from "../../protocol/synthesisPage.ts";
+import type {
+  RejectedSelection,
+  SynthesisView,
+  Tally,
+  TransitionCount,
+} from "../../protocol/synthesisPage.ts";
+import { readTextsAt } from "../../storage/lineRange.ts";
+import { parseStateLog } from "../../synthesis/pipeline/conversation/stateLog.ts";
 import {
-  readReport,
-  getRejectedFile,
-  getReportFile,
-  type Report,
   formatDistances,
   formatShape,
+  getRejectedFile,
+  getReportFile,
+  readReport,
+  type Report,
 } from "../../synthesis/pipeline/report/report.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { migrateTaskLine } from "../../trajectory/taskLine.ts";
+import { indexRejected, type RejectedEntry } from "../attempts/rejectedAttempts.ts";
+import { indexTasks, type TaskEntry } from "../attempts/taskIndex.ts";
 import { forEachInSlices } from "../shared/timeSlices.ts";
 import { countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
-import { indexTasks } from "../attempts/taskIndex.ts";
-import { indexRejected, type RejectedEntry } from "../attempts/rejectedAttempts.ts";
-import { addFilterStep, addRejections, countTransitions } from "./transitionCounts.ts";
 
 /** The view of a tasks file. Throws a `UserError` if a file cannot be read. */
 export async function createSynthesisView(file: string): Promise<SynthesisView> {
@@ -116,4 +124,62 @@ function flattenMeasures(measure: unknown, name = ""): readonly (readonly [strin
     ? measure.map((it: unknown, i) => [`-${i + 1}`, it] as const)
     : Object.entries(measure).map(([key, it]) => [name ? ` ${key}` : key, it] as const);
   return parts.flatMap(([suffix, it]) => flattenMeasures(it, `${name}${suffix}`));
+}
+
+/** Counts so far, by the list of entries, so that only new tasks of a file are read. */
+const countsByEntries = new WeakMap<
+  readonly TaskEntry[],
+  { counted: number; readonly counts: Map<string, TransitionCount> }
+>();
+
+/** Counts the transitions in the logs of tasks. */
+async function countTransitions(
+  file: string,
+  entries: readonly TaskEntry[],
+): Promise<readonly TransitionCount[]> {
+  const known = countsByEntries.get(entries) ?? {
+    counted: 0,
+    counts: new Map<string, TransitionCount>(),
+  };
+  countsByEntries.set(entries, known);
+  const newEntries = entries.slice(known.counted);
+  known.counted = entries.length;
+  for await (const { text } of readTextsAt(file, newEntries))
+    for (const { from, event, to } of parseStateLog(readLog(text))) {
+      const key = `${from} ${to} ${event}`;
+      known.counts.set(key, { from, event, to, n: (known.counts.get(key)?.n ?? 0) + 1 });
+    }
+  return [...known.counts.values()];
+}
+
+const readLog = (line: string): readonly string[] =>
+  (migrateTaskLine(JSON.parse(line)) as Partial<Task> | undefined)?.provenance?.log ?? [];
+
+/** Adds the last transition of each rejected attempt; their logs are not read as a whole. */
+function addRejections(
+  transitions: readonly TransitionCount[],
+  rejected: readonly RejectedEntry[],
+): readonly TransitionCount[] {
+  const counts = new Map<string, number>();
+  for (const { from } of rejected) if (from !== "") counts.set(from, (counts.get(from) ?? 0) + 1);
+  const last = [...counts].map(([from, n]) =>
+    from === "finish"
+      ? { from: "continue", event: "end", to: "finish", n }
+      : { from, event: "rejected", to: "reject", n },
+  );
+  return [...transitions, ...last];
+}
+
+/** Adds the filter after the last state, which accepts or rejects finished conversations. */
+function addFilterStep(
+  transitions: readonly TransitionCount[],
+  accepted: number,
+): readonly TransitionCount[] {
+  const finished = transitions.reduce((sum, it) => sum + (it.to === "finish" ? it.n : 0), 0);
+  const rejected = finished - accepted;
+  const steps = [
+    { from: "finish", event: "accepted", to: "accept", n: accepted },
+    { from: "finish", event: "filtered out", to: "reject", n: rejected },
+  ];
+  return [...transitions, ...steps.filter(it => it.n > 0)];
 }

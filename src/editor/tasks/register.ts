@@ -1,17 +1,16 @@
 /** Registers the Tasks view with its filter, its groups and its search. */
 import { commands, type ExtensionContext, type TreeView } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
-import { toPlainLine } from "../shared/plainText.ts";
+import { toPlainLine } from "../shared/text.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { reportRejection } from "../shared/report.ts";
-import { onDidChangeRewardProfile } from "../shared/rewardProfile.ts";
+import { onDidChangeRewardProfile } from "../shared/settings.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { createTree } from "../shared/treeView.ts";
-import { promptForGrouping } from "./groupingPrompt.ts";
+import { promptForGrouping } from "./taskPrompts.ts";
 import { groupings, type Grouping } from "./taskGroups.ts";
 import { TaskScores } from "./taskScores.ts";
-import type { TasksNode } from "./tasksNode.ts";
-import { TasksTree } from "./tasksTree.ts";
+import { type TasksNode, TasksTree } from "./tasksTree.ts";
 
 export interface TaskDependencies {
   readonly folder: ProveFolder;

@@ -1,9 +1,10 @@
 /**
  * The filter language of the Tasks view: words, and fields such as `server:banking kind:clarify
- * tool:transfer`. All of them must match; values separated by commas are alternatives.
+ * tool:transfer`. All of them must match; values separated by commas are alternatives. When a file
+ * has grown, only its new tasks are checked.
  */
-import { forEachInSlices } from "../shared/timeSlices.ts";
 import type { TaskEntry } from "../attempts/taskIndex.ts";
+import { forEachInSlices } from "../shared/timeSlices.ts";
 
 const fieldValues = {
   server: it => it.servers,
@@ -60,7 +61,7 @@ export const matchesFields = (entry: TaskEntry, { fields }: TaskFilter): boolean
   });
 
 /** Whether all fields match, and all words occur in the entry. */
-export function matchesFilter(entry: TaskEntry, filter: TaskFilter): boolean {
+function matchesFilter(entry: TaskEntry, filter: TaskFilter): boolean {
   if (!matchesFields(entry, filter)) return false;
   if (filter.words.length === 0) return true;
   const { id, request, kind, split, servers, goals } = entry;
@@ -84,4 +85,35 @@ export async function countFieldValues(
     signal,
   );
   return [...counts].toSorted(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+}
+
+export class FilteredTasks {
+  readonly tasks: readonly TaskEntry[];
+  readonly filter: TaskFilter;
+  readonly #matching: TaskEntry[] = [];
+  #checked = 0;
+  #pending: Promise<void> = Promise.resolve();
+
+  constructor(tasks: readonly TaskEntry[], filter: TaskFilter) {
+    this.tasks = tasks;
+    this.filter = filter;
+  }
+
+  async list(signal?: AbortSignal): Promise<readonly TaskEntry[]> {
+    if (this.filter.text === "") return this.tasks;
+    this.#pending = this.#pending.then(() => this.#checkNew());
+    await this.#pending;
+    signal?.throwIfAborted();
+    return this.#matching;
+  }
+
+  async #checkNew(): Promise<void> {
+    await forEachInSlices(this.#takeUnchecked(), it => {
+      if (matchesFilter(it, this.filter)) this.#matching.push(it);
+    });
+  }
+
+  *#takeUnchecked(): Generator<TaskEntry> {
+    while (this.#checked < this.tasks.length) yield this.tasks[this.#checked++]!;
+  }
 }

@@ -10,7 +10,7 @@ import { isAchieved } from "../../reward/success.ts";
 import { UserError } from "../../userError.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
 import { reportRejection } from "../shared/report.ts";
-import { getRewardProfile } from "../shared/rewardProfile.ts";
+import { getRewardProfile } from "../shared/settings.ts";
 import { readTask, type TaskEntry, type TaskIndex } from "../attempts/taskIndex.ts";
 
 /** The reward of a teacher's attempt; both undefined if it cannot be scored. */

@@ -1,37 +1,36 @@
 /**
- * The Tasks view: the tasks files of the workspace and their tasks. Uses the indexes of the files,
- * and reads no task as a whole.
+ * The Tasks view: the tasks files of the workspace and their tasks, in ranges where there are many,
+ * and lines that hold no task in the Problems view. Uses the indexes of the files, and reads no
+ * task as a whole.
  */
+import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import {
-  EventEmitter,
-  Uri,
   commands,
+  Diagnostic,
+  DiagnosticSeverity,
   type Disposable,
+  EventEmitter,
+  languages,
+  Range,
   type TreeDataProvider,
   type TreeItem,
+  TreeItemCollapsibleState,
+  Uri,
 } from "vscode";
 import type { Task } from "../../trajectory/task.ts";
 import { UserError } from "../../userError.ts";
-import { toEditorText } from "../shared/editorText.ts";
-import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
-import { FilteredTasks } from "./filteredTasks.ts";
-import { promptForFilter } from "./filterPrompt.ts";
-import { promptForSearch } from "./searchPrompt.ts";
-import { groupTasks, type Grouping } from "./taskGroups.ts";
-import { TaskProblems } from "./taskProblems.ts";
-import { parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
-import type { TaskScores } from "./taskScores.ts";
+import { getNodeUri } from "../attempts/attemptLocation.ts";
 import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "../attempts/taskIndex.ts";
-import {
-  createFileItem,
-  createGroupItem,
-  createRangeItem,
-  createSkippedItem,
-  createTaskItem,
-  createUnreadableItem,
-} from "./tasksItems.ts";
-import { createRows, maxRows, type TasksNode } from "./tasksNode.ts";
+import { toEditorText } from "../shared/editorText.ts";
+import { icons, outcomeIcon } from "../shared/icons.ts";
+import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
+import { formatCount, toPlainLine } from "../shared/text.ts";
+import { createOpenCommand, createTreeItem } from "../shared/treeView.ts";
+import { FilteredTasks, parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
+import { type Grouping, groupTasks } from "./taskGroups.ts";
+import { promptForFilter, promptForSearch } from "./taskPrompts.ts";
+import type { TaskScore, TaskScores } from "./taskScores.ts";
 
 export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly #changed = new EventEmitter<TasksNode[] | undefined>();
@@ -285,5 +284,192 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
         entries: it.entries,
       })),
     ];
+  }
+}
+
+/** `group` is the value of the group that a node is in, if tasks are grouped. */
+export type TasksNode =
+  | { readonly kind: "taskFile"; readonly file: Uri }
+  | {
+      readonly kind: "taskGroup";
+      readonly file: Uri;
+      readonly group: string;
+      readonly entries: readonly TaskEntry[];
+    }
+  | {
+      readonly kind: "range";
+      readonly file: Uri;
+      readonly from: number;
+      readonly size: number;
+      readonly entries: readonly TaskEntry[];
+      readonly group?: string;
+    }
+  | {
+      readonly kind: "task";
+      readonly file: Uri;
+      readonly entry: TaskEntry;
+      readonly group?: string;
+    }
+  | {
+      readonly kind: "skipped";
+      readonly file: Uri;
+      readonly line: number;
+      readonly reason: string;
+    };
+
+/** A node has at most this many children, so that it expands without delay. */
+const maxRows = 100;
+
+/** Nodes for tasks: one per task, or ranges of a hundred, a thousand and so on. */
+export function createRows(
+  file: Uri,
+  entries: readonly TaskEntry[],
+  start: number,
+  group?: string,
+): TasksNode[] {
+  const place = { file, ...(group === undefined ? {} : { group }) };
+  if (entries.length <= maxRows) return entries.map(entry => ({ kind: "task", ...place, entry }));
+  let size = maxRows;
+  while (entries.length / size > maxRows) size *= 10;
+  const offsets = Array.from({ length: Math.ceil(entries.length / size) }, (_, n) => n * size);
+  return offsets.map(offset => ({
+    kind: "range",
+    ...place,
+    from: start + offset,
+    size,
+    entries: entries.slice(offset, offset + size),
+  }));
+}
+
+const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+
+type NodeOf<Kind extends TasksNode["kind"]> = Extract<TasksNode, { kind: Kind }>;
+
+function createFileItem(
+  { file }: NodeOf<"taskFile">,
+  { entries, skipped }: TaskIndex,
+  matching: readonly TaskEntry[],
+  filter: TaskFilter,
+): TreeItem {
+  const matchingCount = filter.text ? `${formatNumber(matching.length)} of ` : "";
+  const skippedCount = skipped.length ? `, ${formatNumber(skipped.length)} skipped` : "";
+  const item = createTreeItem(
+    basename(file.fsPath, ".tasks.jsonl"),
+    filter.text ? Expanded : Collapsed,
+    {
+      icon: icons.taskFile,
+      description: `${matchingCount}${formatCount(entries.length, "task")}${skippedCount}`,
+      context: "taskFile",
+      tooltip: file.fsPath,
+    },
+  );
+  item.id = `${file.toString()}?${filter.text}`;
+  item.resourceUri = file;
+  return item;
+}
+
+/** The row of a file that cannot be read. */
+function createUnreadableItem({ file }: NodeOf<"taskFile">, reason: string): TreeItem {
+  const item = createTreeItem(basename(file.fsPath, ".tasks.jsonl"), None, {
+    icon: icons.warning,
+    description: reason,
+    context: "skipped",
+    tooltip: reason,
+  });
+  item.id = `${file.toString()}?unreadable`;
+  return item;
+}
+
+function createRangeItem(
+  { file, from, size, entries, group }: NodeOf<"range">,
+  filter: TaskFilter,
+): TreeItem {
+  const label = `${formatNumber(from + 1)}–${formatNumber(from + entries.length)}`;
+  const item = createTreeItem(label, Collapsed, { context: "range" });
+  // the id does not depend on the end, so that the item stays expanded while the file grows
+  item.id = `${file.toString()}?${filter.text}#${from}/${size}${formatGroup(group)}`;
+  return item;
+}
+
+function createGroupItem(
+  { file, group, entries }: NodeOf<"taskGroup">,
+  filter: TaskFilter,
+): TreeItem {
+  const item = createTreeItem(group, Collapsed, {
+    icon: icons.group,
+    description: formatCount(entries.length, "task"),
+    context: "taskGroup",
+  });
+  item.id = `${file.toString()}?${filter.text}${formatGroup(group)}`;
+  return item;
+}
+
+/** The row of a task: servers, kind, length, and the reward of the teacher once it is known. */
+function createTaskItem(node: NodeOf<"task">, score: TaskScore | undefined): TreeItem {
+  const { request, id, kind, split, servers, goals, turns, offset } = node.entry;
+  const label = request.length > 90 ? `${request.slice(0, 89)}…` : request;
+  const facts = [
+    servers.join(", "),
+    kind,
+    formatCount(goals.length, "call"),
+    ...(turns > 1 ? [formatCount(turns, "turn")] : []),
+    ...(score?.total === undefined ? [] : [`reward ${score.total.toFixed(2)}`]),
+    ...(score?.success === false ? ["no success"] : []),
+  ];
+  const item = createTreeItem(label, None, {
+    icon:
+      score?.success === false ? outcomeIcon.refused : goals.length ? icons.task : icons.abstention,
+    description: facts.filter(it => it !== "").join(" · "),
+    tooltip: `${request}\n\n${facts.join(", ")}\n${id}, ${split}\n${goals.join(" → ")}`,
+    context: "task",
+  });
+  item.id = `${node.file.toString()}#${offset}${formatGroup(node.group)}`;
+  item.command = createOpenCommand(getNodeUri(node));
+  return item;
+}
+
+/** Tells rows of one task in several groups apart. */
+const formatGroup = (group: string | undefined) => (group === undefined ? "" : `&${group}`);
+
+function createSkippedItem({ file, line, reason }: NodeOf<"skipped">): TreeItem {
+  const item = createTreeItem(`Line ${line} skipped`, None, {
+    icon: icons.warning,
+    description: reason,
+    context: "skipped",
+    tooltip: reason,
+  });
+  item.command = { command: "vscode.open", title: "Open File", arguments: [file] };
+  return item;
+}
+
+const formatNumber = (n: number) => n.toLocaleString("en");
+
+class TaskProblems implements Disposable {
+  readonly #collection = languages.createDiagnosticCollection("prove.tasks");
+
+  /** Lists the first skipped lines of a file as it is now. */
+  update(file: Uri, { skipped }: TaskIndex): void {
+    this.#collection.set(
+      file,
+      skipped.slice(0, maxRows).map(({ line, reason }) => {
+        const range = new Range(line - 1, 0, line, 0);
+        const message = `This line is skipped: ${toPlainLine(reason)}`;
+        const problem = new Diagnostic(range, message, DiagnosticSeverity.Warning);
+        problem.source = "PROVE";
+        return problem;
+      }),
+    );
+  }
+
+  /** Removes the problems of files that no longer exist. */
+  retain(files: readonly Uri[]): void {
+    const existing = new Set(files.map(String));
+    this.#collection.forEach(file => {
+      if (!existing.has(file.toString())) this.#collection.delete(file);
+    });
+  }
+
+  dispose(): void {
+    this.#collection.dispose();
   }
 }

@@ -28,13 +28,12 @@ import type { Transcripts } from "../attempts/transcripts.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
 import { listRecordedSteps, type RunsNode } from "../runs/runsNode.ts";
 import { toEditorText } from "../shared/editorText.ts";
-import { toPlainText } from "../shared/plainText.ts";
+import { toPlainText } from "../shared/text.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { reportRejection } from "../shared/report.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
-import { createTestItem } from "../shared/treeItem.ts";
-import { createRows, type TasksNode } from "../tasks/tasksNode.ts";
-import type { TasksTree } from "../tasks/tasksTree.ts";
+import { createTestItem } from "../shared/treeView.ts";
+import { createRows, type TasksNode, type TasksTree } from "../tasks/tasksTree.ts";
 import { type Check, type CheckResult, checkResults, checkSuccess } from "./attemptChecks.ts";
 
 interface TestExplorerDependencies extends TestNodeSources {

@@ -1,7 +1,7 @@
 /** The entities of a session that a person can choose from. */
 import { expect, test } from "vitest";
 import { listEntities } from "../../../src/editor/servers/entities.ts";
-import { describeEntity } from "../../../src/editor/shared/valueText.ts";
+import { describeEntity } from "../../../src/editor/shared/jsonValues.ts";
 import { readForm, type Field } from "../../../src/editor/servers/argumentForm.ts";
 import { openSessionByName } from "../../../src/environment/catalog.ts";
 import { catalog } from "../../contracts/transports.ts";

@@ -15,7 +15,7 @@ import { escapeInvisible, splitVisibleLines } from "../../../trajectory/invisibl
 import { startsTurn } from "../../../trajectory/trajectory.ts";
 import { isCallOnlyMessage } from "../../../trajectory/transcript.ts";
 import { UserError } from "../../../userError.ts";
-import { toPlainText } from "../../shared/plainText.ts";
+import { toPlainText } from "../../shared/text.ts";
 import { type Breakpoint, Breakpoints, exceptionFilters, type StopReason } from "./breakpoints.ts";
 import { listCompletions } from "./completions.ts";
 import { DebugInspector, listFrames } from "./debugInspector.ts";

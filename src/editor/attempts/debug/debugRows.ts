@@ -12,7 +12,7 @@ import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
 import type { CallEvent } from "../../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../../trajectory/trajectoryLine.ts";
-import { formatPatchPath, getValueAt, splitPointer } from "../../shared/jsonPointer.ts";
+import { formatPatchPath, getValueAt, splitPointer } from "../../shared/jsonValues.ts";
 import { getRewardStep, scoreShownPrefix, type ShownReward } from "../attemptReward.ts";
 import { countCallsBefore, type DebugTarget } from "./debugTarget.ts";
 

@@ -16,7 +16,7 @@ import type { Trajectory } from "../../../trajectory/trajectory.ts";
 import { UserError } from "../../../userError.ts";
 import { toEditorText } from "../../shared/editorText.ts";
 import { showInformation } from "../../shared/notifications.ts";
-import { toPlainLine } from "../../shared/plainText.ts";
+import { toPlainLine } from "../../shared/text.ts";
 import { reportRejection } from "../../shared/report.ts";
 import type { LiveSessions } from "../../servers/liveSessions.ts";
 import { isTranscript, type AttemptNode } from "../attemptLocation.ts";

@@ -28,7 +28,7 @@ import {
 } from "vscode";
 import { isCallNote } from "../../../trajectory/transcript.ts";
 import { createHoverText } from "../../shared/notifications.ts";
-import { toPlainLine, truncateText } from "../../shared/plainText.ts";
+import { toPlainLine, truncateText } from "../../shared/text.ts";
 import type { ReadOnlyFiles } from "../../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "../attemptLocation.ts";
 import type { OpenAttempt, Transcripts } from "../transcripts.ts";

@@ -1,6 +1,6 @@
 /** Text from outside is shown as text: no link, no command, no icon, nothing invisible. */
 import { expect, test } from "vitest";
-import { toPlainLine, toPlainText, truncateText } from "../../../src/editor/shared/plainText.ts";
+import { toPlainLine, toPlainText, truncateText } from "../../../src/editor/shared/text.ts";
 
 /** How the editor finds links in notifications, prompts and validation messages. */
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;

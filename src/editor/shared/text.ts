@@ -1,6 +1,7 @@
 /**
  * Turns text from outside, such as file contents, names and error messages, into text that the
  * editor cannot render as anything else: no links, no commands, no icons, no invisible characters.
+ * Formats counts and lists.
  */
 import { escapeInvisible, splitVisibleLines } from "../../trajectory/invisibleText.ts";
 
@@ -24,3 +25,10 @@ export const truncateText = (text: string, maxLength: number): string =>
  */
 const separateMarkup = (text: string): string =>
   text.replaceAll("](", "] (").replaceAll("$(", "$ (");
+
+export const formatCount = (n: number, noun: string): string =>
+  `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+/** Joins names, such as "banking, calendar and filesystem". */
+export const formatList = (names: readonly string[]): string =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
