@@ -3,7 +3,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { answer, answerPlain, checkRequest, pageNames, renderShell } from "../../src/editor/shared/pageSecurity.ts";
+import {
+  answer,
+  answerPlain,
+  checkRequest,
+  pageNames,
+  renderShell,
+} from "../../src/editor/shared/pageSecurity.ts";
 
 const root = join(import.meta.dirname, "../..");
 const cspSource = "'self' https://*.vscode-cdn.net";
