@@ -5,7 +5,7 @@ import type { References } from "../../environment/referenceChecks.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { Exceptions, RecurrenceRule } from "./recurrence.ts";
 
-export const responses = ["accepted", "tentative", "declined", "pending"] as const;
+const responses = ["accepted", "tentative", "declined", "pending"] as const;
 
 const Person = z.strictObject({ name: z.string().min(1), email: z.email() });
 

@@ -143,7 +143,7 @@ export const Crm = z.strictObject({
 export type Crm = z.infer<typeof Crm>;
 export type Lead = z.infer<typeof Lead>;
 export type Deal = z.infer<typeof Deal>;
-export type Contact = z.infer<typeof Contact>;
+type Contact = z.infer<typeof Contact>;
 export type Task = z.infer<typeof Task>;
 
 const table = createTableFactory(Crm);

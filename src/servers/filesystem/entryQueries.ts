@@ -15,7 +15,7 @@ import { walkTree } from "./walkTree.ts";
 const tool = createToolFactory(FilesystemState);
 
 /** Matches a name against a pattern with `*` and `?` in at most quadratic time. */
-export function matchesPattern(pattern: string, name: string): boolean {
+function matchesPattern(pattern: string, name: string): boolean {
   let [p, n, star, back] = [0, 0, -1, 0];
   while (n < name.length) {
     if (p < pattern.length && (pattern[p] === "?" || pattern[p] === name[n]) && pattern[p] !== "*")

@@ -22,7 +22,7 @@ export interface File extends OwnedEntry {
   type: "file";
   text: string;
 }
-export interface Link extends Omit<OwnedEntry, "mode"> {
+interface Link extends Omit<OwnedEntry, "mode"> {
   type: "link";
   target: string;
 }

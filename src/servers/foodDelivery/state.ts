@@ -85,7 +85,7 @@ const Promo = z.strictObject({
   /** Only for this restaurant. */
   restaurant_id: z.string().optional(),
 });
-export type Promo = z.infer<typeof Promo>;
+type Promo = z.infer<typeof Promo>;
 
 const Order = z.strictObject({
   number: z.int().min(1),

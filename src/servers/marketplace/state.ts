@@ -57,7 +57,7 @@ const Bid = z.strictObject({
   at: minute(),
   retracted: z.boolean(),
 });
-export type Bid = z.infer<typeof Bid>;
+type Bid = z.infer<typeof Bid>;
 
 const Message = z.strictObject({
   listing_id: z.string(),

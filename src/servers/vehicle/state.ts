@@ -94,7 +94,7 @@ const Trip = z.strictObject({
   minutes: z.int().min(1).max(2000).optional(),
   km: kilometres,
 });
-export type Trip = z.infer<typeof Trip>;
+type Trip = z.infer<typeof Trip>;
 
 export const references = {
   "vehicles.*.place_id": "places",

@@ -14,7 +14,7 @@ import { createTableFactory } from "../kit/table.ts";
  * The limits of each plan: people in a meeting including the host, its length, meetings of the host
  * that run at the same time, and whether they can be recorded.
  */
-export const plans = {
+const plans = {
   basic: { people: 5, minutes: 40, running: 1, records: false },
   pro: { people: 9, minutes: 180, running: 3, records: true },
   business: { people: 50, minutes: 480, running: 4, records: true },
