@@ -3,14 +3,15 @@
  * their end, savings goals. All sums are computed from the expenses and contributions.
  */
 import { z } from "zod";
-import { day, money } from "../../environment/fieldSchemas.ts";
+import { day, money, id, label, phrase } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
-export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
+const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
 export const methods = ["card", "bill", "cash"] as const;
 
 const Category = z.strictObject({
@@ -216,3 +217,21 @@ export function requireSpendable(
     );
   return category;
 }
+
+export const amount = money().meta({
+  examples: vocabulary.amounts,
+});
+export const limitAmount = money().meta({
+  examples: vocabulary.limits,
+});
+export const goalAmount = money().meta({ examples: vocabulary.goalAmounts });
+export const target = money().meta({ examples: vocabulary.targets });
+export const month = z
+  .string()
+  .regex(monthPattern)
+  .meta({ examples: ["2026-01", "2026-02", "2026-03"] });
+export const shop = phrase(2, 80).meta({
+  examples: vocabulary.shops,
+});
+
+export const categoryRow = { category: label("category"), category_id: id("category") };

@@ -15,8 +15,6 @@ import {
   person,
   personName,
   phone,
-} from "./parameters.ts";
-import {
   contacts,
   Crm,
   deals,

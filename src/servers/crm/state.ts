@@ -3,11 +3,12 @@
  * who may change a row, and on the statuses of leads and deals.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import { day, minute, money, id, label, spokenId, phrase } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
-import { createTableFactory } from "../kit/table.ts";
+import { createTableFactory, ascending, type RowContext } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const sources = ["website", "referral", "event", "phone", "social"] as const;
 export const leadStatuses = ["new", "contacted", "qualified", "disqualified", "converted"] as const;
@@ -144,7 +145,7 @@ export type Crm = z.infer<typeof Crm>;
 export type Lead = z.infer<typeof Lead>;
 export type Deal = z.infer<typeof Deal>;
 type Contact = z.infer<typeof Contact>;
-export type Task = z.infer<typeof Task>;
+type Task = z.infer<typeof Task>;
 
 const table = createTableFactory(Crm);
 export const firms = table("firms", {
@@ -295,3 +296,42 @@ export const listOpenTasks = (crm: Crm, passes: (it: Task) => boolean): [string,
   Object.entries(getOriginal(crm.tasks))
     .filter(([, it]) => it.status === "open" && passes(it))
     .sort(([a, x], [b, y]) => (x.due === y.due ? (a < b ? -1 : 1) : x.due < y.due ? -1 : 1));
+
+/** Colleagues are identified by their names, not by ids. */
+export const person = () => spokenId("person");
+export const owner = person().optional();
+
+export const email = z.email().max(80);
+export const emails = vocabulary.emails;
+export const phone = z
+  .string()
+  .regex(/^\+?[0-9][0-9 ]{5,18}$/)
+  .meta({ examples: vocabulary.phones });
+export const personName = phrase(2, 60).meta({ examples: vocabulary.people });
+export const firmName = phrase(2, 60).meta({ examples: vocabulary.firms });
+export const title = phrase(3, 80)
+  .describe("Title of the deal")
+  .meta({ examples: vocabulary.titles });
+export const amount = money().meta({ examples: vocabulary.amounts });
+
+export const firmFields = contacts.fields({
+  firm: [label("firm"), (it, { world }) => world.firms[it.firm_id]!.name],
+  firm_id: id("firm"),
+});
+export const dealRow = deals.fields({
+  title: label("deal"),
+  deal_id: deals.idField,
+  stage: z.string(),
+});
+export const taskRow = tasks.fields({
+  task: [label("task"), it => it.title],
+  task_id: tasks.idField,
+  due: day(),
+});
+/** The open tasks of a contact or a deal, the most urgent first. */
+export const openTasks = (where: (task: Task, owner: RowContext<Crm>) => boolean) =>
+  tasks.related({
+    row: taskRow,
+    where: (it, owner) => it.status === "open" && where(it, owner),
+    order: ascending(it => it.due),
+  });

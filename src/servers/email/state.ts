@@ -3,12 +3,13 @@
  * drafts.
  */
 import { z } from "zod";
-import { minute } from "../../environment/fieldSchemas.ts";
+import { minute, label, phrase, spokenId, id } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { refuse } from "../../environment/server.ts";
+import { refuse, type ToolContext } from "../../environment/server.ts";
 import { findIdByName } from "../kit/people.ts";
 import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const folders = ["Inbox", "Sent", "Archive", "Spam"] as const;
 
@@ -167,3 +168,110 @@ export function findAddressId(state: EmailState, nameOrEmail: string): string {
 export const findAddressIds = (state: EmailState, names: readonly string[]): string[] => [
   ...new Set(names.map(it => findAddressId(state, it))),
 ];
+
+/** People are identified by their names, not by ids. */
+export const person = () => spokenId("person");
+export const people = z.array(person()).min(1).max(20);
+
+export const subject = phrase(2, 100).meta({ examples: vocabulary.subjects });
+export const text = phrase(2, 2000).meta({ examples: vocabulary.texts });
+const newFileName = z
+  .string()
+  .max(64)
+  .regex(/^[\p{L}\d][\p{L}\d _.-]{0,58}\.(pdf|png|jpg|csv|txt|docx|xlsx|zip|svg|pptx)$/u);
+export const attachments = z
+  .array(newFileName)
+  .min(1)
+  .max(5)
+  .describe("Names of the files that go with it, at most five")
+  .meta({ examples: vocabulary.attachments })
+  .optional();
+
+export const threadLabel = threads.fields({
+  subject: label("thread"),
+  thread_id: threads.idField,
+});
+
+export const sentResult = {
+  subject: label("thread"),
+  thread_id: id("thread"),
+  message_id: id("message"),
+  to: z.array(z.string()).describe("Who receives it"),
+  left_today: z.int().describe("Messages that may still be sent today"),
+};
+
+/**
+ * Refuses a message that cannot be delivered or that exceeds a limit. Returns how many messages may
+ * still be sent today after this one.
+ */
+function checkDelivery(
+  state: EmailState,
+  to: readonly string[],
+  cc: readonly string[],
+  now: string,
+): number {
+  const { addresses, messages, limits, user } = getOriginal(state);
+  const everyone = [...to, ...cc];
+  if (everyone.includes(user))
+    refuse(
+      "invalid_params",
+      `${addresses[user]!.email} is the user's own address`,
+      "write to somebody else, or keep it with email_create_draft",
+    );
+  if (everyone.length > limits.recipients)
+    refuse(
+      "limit_exceeded",
+      `${everyone.length} recipients are more than the ${limits.recipients} that a message may have`,
+      "send it to fewer people",
+    );
+  for (const it of everyone.map(key => addresses[key]!)) {
+    if (it.bounces)
+      refuse(
+        "precondition_failed",
+        `mail to ${it.name} <${it.email}> comes back since ${it.bounces.slice(0, 10)}: the mailbox does not exist`,
+        "leave them out, or write to somebody else there",
+      );
+    if (it.no_reply) refuse("precondition_failed", `${it.name} <${it.email}> takes no mail`);
+  }
+  const today = Object.values(messages).filter(
+    it => it.from === user && it.at.slice(0, 10) === now.slice(0, 10),
+  ).length;
+  if (today >= limits.daily)
+    refuse(
+      "limit_exceeded",
+      `${today} messages have been sent today, and ${limits.daily} is the most a day`,
+      "save it with email_create_draft and send it tomorrow",
+    );
+  return limits.daily - today - 1;
+}
+
+export interface NewMessage {
+  readonly to: readonly string[];
+  readonly cc?: readonly string[] | undefined;
+  readonly text: string;
+  readonly attachments?: readonly string[] | undefined;
+}
+
+/** Sends a message from the user in a thread, or as a thread of its own if there is none. */
+export function sendMessage(
+  state: EmailState,
+  { subject, thread_id }: { readonly subject: string; readonly thread_id?: string },
+  { to, cc = [], text, attachments }: NewMessage,
+  { now, newId }: ToolContext,
+): z.output<z.ZodObject<typeof sentResult>> {
+  const left_today = checkDelivery(state, to, cc, now);
+  const threadId = thread_id ?? newId("thr");
+  if (thread_id === undefined) state.threads[threadId] = { subject, folder: "Sent", labels: [] };
+  const message_id = newId("msg");
+  state.messages[message_id] = {
+    thread_id: threadId,
+    from: state.user,
+    to: [...to],
+    cc: cc.length ? [...cc] : undefined,
+    at: now,
+    text,
+    attachments: attachments?.length ? [...attachments] : undefined,
+  };
+  const names = listNames(state, [...to, ...cc]);
+  return { subject, thread_id: threadId, message_id, to: names, left_today };
+}

@@ -1,27 +1,49 @@
-/** Tools that move, copy, rename and link entries. */
+/**
+ * Tools that move, copy, rename and link entries, remove and restore them, and change their mode
+ * and owner.
+ */
 import { z } from "zod";
-import { createToolFactory, refuse } from "../../environment/server.ts";
-import { copyEntry } from "./newEntries.ts";
-import { addEntry, setEntry, removeEntry } from "./treeEdits.ts";
-import { reserveSpace } from "./quota.ts";
-import { toAbsolutePath, resolvePath } from "./paths.ts";
+import { createToolFactory, refuse, findEntity } from "../../environment/server.ts";
 import {
+  copyEntry,
+  addEntry,
+  setEntry,
+  removeEntry,
+  reserveSpace,
+  requireRemovable,
+  requireRemovableContent,
+  getDraft,
+} from "./treeEdits.ts";
+import {
+  toAbsolutePath,
+  resolvePath,
   shorten,
   joinSegments,
   formatPath,
   type ExistingPath,
   type ResolvedPath,
-} from "./pathFormat.ts";
-import {
   requireFittingExtent,
   requirePermission,
   requireFreePath,
   requireReplaceable,
-} from "./permissions.ts";
-import { findEntry, findDirectory } from "./lookups.ts";
-import { maxNameLength, maxPathLength, type Entry, FilesystemState } from "./state.ts";
-import { newPathSchema, path } from "./parameters.ts";
-import { measureExtent, measureSize } from "./entries.ts";
+  findEntry,
+  findDirectory,
+  measureExtent,
+  measureSize,
+  permissionBits,
+  requireOwner,
+  type Permission,
+} from "./paths.ts";
+import {
+  maxNameLength,
+  maxPathLength,
+  type Entry,
+  FilesystemState,
+  newPathSchema,
+  path,
+  nameSchema,
+} from "./state.ts";
+import { id, minute, rowLimit } from "../../environment/fieldSchemas.ts";
 
 const tool = createToolFactory(FilesystemState);
 
@@ -213,6 +235,213 @@ export const moveTools = {
         now,
       );
       return { path: formatPath(state, place.segments) };
+    },
+  }),
+};
+
+export const removalTools = {
+  rm: tool({
+    effect: "write",
+    summary:
+      "Remove a file, link or archive, or with recursive a directory. It goes to the trash unless permanent is set.",
+    destructive: true,
+    input: {
+      path: path.file.describe("What to remove"),
+      recursive: z
+        .boolean()
+        .optional()
+        .describe("Needed for a directory: remove it with all that is in it"),
+      permanent: z.boolean().optional().describe("Remove for good, without the trash"),
+    },
+    returns: { name: nameSchema("trash_item"), trash_id: id("trash_item").optional() },
+    run(state, { path: input, recursive = false, permanent = false }, { now, newId }) {
+      const place = findEntry(state, input, { follow: false });
+      const { entry, segments } = place;
+      if (entry.type === "directory" && !recursive)
+        refuse(
+          "precondition_failed",
+          `${shorten(input)} is a directory`,
+          "pass recursive: true to remove it with all that is in it, or use filesystem_rmdir if it is empty",
+        );
+      requireRemovable(state, place);
+      if (entry.type === "directory") requireRemovableContent(state, entry, segments);
+      removeEntry(state, place, now);
+      const name = segments.at(-1)!;
+      if (permanent) return { name };
+      const trash_id = newId("trash");
+      state.trash[trash_id] = { name, from: joinSegments(segments), removed: now, entry };
+      return { name, trash_id };
+    },
+  }),
+};
+
+export const trashTools = {
+  list_trash: tool({
+    effect: "read",
+    summary:
+      "List what is in the trash, the last removed first, all of it or only names that contain some words.",
+    requires: ["rm"],
+    input: {
+      name: nameSchema("trash_item").optional().describe("Only names that contain this"),
+      limit: rowLimit(10),
+    },
+    returns: {
+      count: z.int(),
+      items: z.array(
+        z.object({
+          name: nameSchema("trash_item"),
+          trash_id: id("trash_item"),
+          from: z.string(),
+          removed: minute(),
+        }),
+      ),
+    },
+    run(state, { name = "", limit = 10 }) {
+      const part = name.toLowerCase();
+      const rows = Object.entries(state.trash).filter(([, it]) =>
+        it.name.toLowerCase().includes(part),
+      );
+      rows.sort(([a, x], [b, y]) =>
+        x.removed === y.removed ? (a < b ? -1 : 1) : x.removed < y.removed ? 1 : -1,
+      );
+      return {
+        count: rows.length,
+        items: rows.slice(0, limit).map(([trash_id, it]) => ({
+          name: it.name,
+          trash_id,
+          from: formatPath(state, it.from),
+          removed: it.removed,
+        })),
+      };
+    },
+  }),
+  restore_trash: tool({
+    effect: "write",
+    summary: "Bring something back from the trash to where it was, or into another directory.",
+    input: {
+      trash_id: id("trash_item").describe("Id of the item, as filesystem_list_trash gives it"),
+      directory: path.directory
+        .optional()
+        .describe("Directory to restore into, where it was if not given"),
+    },
+    returns: { path: path.file },
+    run(state, { trash_id, directory }, { now }) {
+      const { name, from, entry } = findEntity(
+        state.trash,
+        trash_id,
+        "item in the trash with id",
+        "filesystem_list_trash gives the ids",
+      );
+      const place = resolvePath(state, directory === undefined ? from : `${directory}/${name}`, {
+        follow: false,
+      });
+      addEntry(state, place, entry, now);
+      delete state.trash[trash_id];
+      return { path: formatPath(state, place.segments) };
+    },
+  }),
+};
+
+/** A mode after a change such as `640`, `u+x` or `go-w,a+r`. */
+function applyModeChange(mode: string, change: string): string {
+  if (/^[0-7]+$/.test(change)) return change;
+  const digits = mode.slice(-3).split("").map(Number);
+  for (const clause of change.split(",")) {
+    const [, who = "", sign, letters = ""] = /^([ugoa]*)([+=-])([rwx]+)$/.exec(clause)!;
+    const bits = letters.split("").reduce((sum, it) => sum | permissionBits[it as Permission], 0);
+    for (const [i, whose] of ["u", "g", "o"].entries()) {
+      if (who !== "" && !who.includes("a") && !who.includes(whose)) continue;
+      digits[i] = sign === "+" ? digits[i]! | bits : sign === "-" ? digits[i]! & ~bits : bits;
+    }
+  }
+  return `${mode.slice(0, -3)}${digits.join("")}`;
+}
+
+export const permissionTools = {
+  chmod: tool({
+    effect: "write",
+    summary:
+      "Change who may read, write or enter a path that you own, in octal (640) or as letters (g+w).",
+    idempotent: true,
+    input: {
+      path: path.file.describe("File or directory"),
+      mode: z
+        .string()
+        .regex(/^(1?[0-7]{3}|[ugoa]*[+=-][rwx]+(,[ugoa]*[+=-][rwx]+)*)$/)
+        .max(40)
+        .describe("New mode: 644, 600, u+x, go-w")
+        .meta({
+          examples: [
+            "600",
+            "644",
+            "640",
+            "664",
+            "444",
+            "755",
+            "700",
+            "g+w",
+            "o-r",
+            "go-w",
+            "a-w",
+            "u+x",
+          ],
+        }),
+    },
+    returns: { path: path.file, mode: z.string() },
+    run(state, { path: input, mode }) {
+      const place = findEntry(state, input);
+      requireOwner(state, place);
+      const { entry, segments } = place;
+      if (entry.type === "link")
+        refuse(
+          "precondition_failed",
+          `${shorten(input)} is a symbolic link, which has no mode of its own`,
+        );
+      const changed = applyModeChange(entry.mode, mode);
+      getDraft(state, place as ExistingPath<typeof entry>).mode = changed;
+      return { path: formatPath(state, segments), mode: changed };
+    },
+  }),
+  chown: tool({
+    effect: "write",
+    summary: "Give a path that you own to another user, and optionally to a group that you are in.",
+    input: {
+      path: path.file.describe("File or directory that you own"),
+      owner: z
+        .string()
+        .min(1)
+        .max(40)
+        .describe("User name of the new owner")
+        .meta({ examples: ["ben", "chloe", "david", "emma"] }),
+      group: z
+        .string()
+        .min(1)
+        .max(40)
+        .optional()
+        .describe("New group, one of yours")
+        .meta({ examples: ["ana", "team"] }),
+    },
+    returns: { path: path.file, owner: z.string(), group: z.string() },
+    run(state, { path: input, owner, group }) {
+      const place = findEntry(state, input);
+      const { users, user } = state;
+      if (!Object.hasOwn(users, owner))
+        refuse(
+          "not_found",
+          `there is no user ${owner}`,
+          `users are ${Object.keys(users).sort().slice(0, 8).join(", ")}`,
+        );
+      requireOwner(state, place);
+      if (group !== undefined && user !== "root" && !users[user]!.groups.includes(group))
+        refuse(
+          "permission_denied",
+          `${user} is not in the group ${group}`,
+          `your groups are ${users[user]!.groups.join(", ")}`,
+        );
+      const entry = getDraft(state, place);
+      entry.owner = owner;
+      entry.group = group ?? entry.group;
+      return { path: formatPath(state, place.segments), owner, group: entry.group };
     },
   }),
 };

@@ -3,7 +3,7 @@
  * that a write changes only one short path of the tree.
  */
 import { z } from "zod";
-import { minute } from "../../environment/fieldSchemas.ts";
+import { minute, label, spokenId } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 
 /** The most levels of nested directories and archives. */
@@ -144,3 +144,19 @@ export const FilesystemState = z
       context.addIssue({ code: "custom", path, message });
   });
 export type FilesystemState = z.infer<typeof FilesystemState>;
+
+const pathSchema = (entity: string) =>
+  z.string().min(1).max(maxPathLength).meta(spokenId(entity).meta()!);
+/** Schemas of paths: absolute, below the home as `~/…`, or relative to the current directory. */
+export const path = {
+  file: pathSchema("file"),
+  directory: pathSchema("directory"),
+  link: pathSchema("link"),
+  zip: pathSchema("zip_archive"),
+  tar: pathSchema("tar_archive"),
+};
+export const nameSchema = (entity: string) =>
+  z.string().min(1).max(maxNameLength).meta(label(entity).meta()!);
+/** A path that does not exist yet. No tool's result gives it. */
+export const newPathSchema = (...examples: string[]) =>
+  z.string().min(1).max(maxPathLength).meta({ examples });

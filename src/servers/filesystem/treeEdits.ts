@@ -1,13 +1,112 @@
 /**
- * The basic changes of the tree: add, replace and remove an entry, rewrite a file. Each checks
- * permissions and sets times.
+ * The basic changes of the tree: new entries and copies, and adding, replacing, removing and
+ * rewriting entries. Each checks permissions and the quota and sets times.
  */
+import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
-import { requirePermission, requireFreePath, requireStickyRights } from "./permissions.ts";
-import { joinSegments, formatPath, type ExistingPath, type ResolvedPath } from "./pathFormat.ts";
-import { measureExtent } from "./entries.ts";
-import type { Directory, Entry, File, FilesystemState } from "./state.ts";
-import { reserveSpace } from "./quota.ts";
+import {
+  measureSize,
+  requirePermission,
+  requireFreePath,
+  requireStickyRights,
+  joinSegments,
+  formatPath,
+  type ExistingPath,
+  type ResolvedPath,
+  measureExtent,
+} from "./paths.ts";
+import type { FilesystemState, Directory, Entry, File } from "./state.ts";
+
+/** The space used, including the trash. */
+export function measureUsage(state: FilesystemState): {
+  bytes: number;
+  entries: number;
+  trash: number;
+} {
+  const { root, trash } = getOriginal(state);
+  const total = { ...measureSize(root), trash: 0 };
+  for (const { entry } of Object.values(trash)) {
+    const { bytes, entries } = measureSize(entry);
+    total.bytes += bytes;
+    total.entries += entries;
+    total.trash += bytes;
+  }
+  return total;
+}
+
+/** Refuses if the quota does not allow this much more. */
+export function reserveSpace(state: FilesystemState, bytes: number, entries = 0): void {
+  if (bytes <= 0 && entries <= 0) return;
+  const { quota } = getOriginal(state);
+  const now = measureUsage(state);
+  if (now.bytes + bytes > quota.bytes)
+    refuse(
+      "limit_exceeded",
+      `no space: ${bytes} bytes needed, ${Math.max(0, quota.bytes - now.bytes)} of ${quota.bytes} free`,
+      "filesystem_rm with permanent: true frees space, filesystem_du finds large files",
+    );
+  if (now.entries + entries > quota.entries)
+    refuse(
+      "limit_exceeded",
+      `the disk holds at most ${quota.entries} files and directories`,
+      "remove some with permanent: true",
+    );
+}
+
+/** Owner, group, mode and time of an entry that the current user creates. */
+export function createOwnership(state: FilesystemState, mode: string, now: string) {
+  const { user, users } = getOriginal(state);
+  return { owner: user, group: users[user]!.groups[0]!, mode, modified: now };
+}
+
+export const createDirectory = (state: FilesystemState, now: string): Directory => ({
+  type: "directory",
+  ...createOwnership(state, "755", now),
+  entries: {},
+});
+export const createFile = (state: FilesystemState, text: string, now: string): File => ({
+  type: "file",
+  ...createOwnership(state, "644", now),
+  text,
+});
+
+/** A copy of an entry and everything in it that belongs to the current user. */
+export function takeOwnership(state: FilesystemState, entry: Entry, now: string): Entry {
+  const { owner, group } = createOwnership(state, "644", now);
+  const own = { owner, group, modified: now };
+  if (entry.type !== "directory") return { ...entry, ...own };
+  return {
+    ...entry,
+    ...own,
+    entries: Object.fromEntries(
+      Object.entries(entry.entries).map(([name, it]) => [name, takeOwnership(state, it, now)]),
+    ),
+  };
+}
+
+/** As `takeOwnership`, but refuses if the user may not read everything in it. */
+export function copyEntry(
+  state: FilesystemState,
+  entry: Entry,
+  segments: readonly string[],
+  now: string,
+): Entry {
+  requireReadableTree(state, entry, segments);
+  return takeOwnership(state, entry, now);
+}
+
+function requireReadableTree(
+  state: FilesystemState,
+  entry: Entry,
+  segments: readonly string[],
+): void {
+  if (entry.type === "link") return;
+  requirePermission(state, entry, "r", segments);
+  if (entry.type !== "directory") return;
+  requirePermission(state, entry, "x", segments);
+  for (const [name, it] of Object.entries(entry.entries))
+    requireReadableTree(state, it, [...segments, name]);
+}
 
 /** The directory at this path in the draft, which a write may change. */
 function getDirectory(state: FilesystemState, segments: readonly string[]): Directory {

@@ -16,7 +16,7 @@ import {
   maxPerDish,
   maxPieces,
   addLine,
-} from "./basket.ts";
+} from "./basketTools.ts";
 import {
   Deliveries,
   destinations,

@@ -3,12 +3,13 @@
  * WEB-12, sprints, links, comments and logged work.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/fieldSchemas.ts";
+import { day, minute, label, phrase, spokenId } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { findIdByName } from "../kit/people.ts";
 import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const statuses = [
   "todo",
@@ -370,5 +371,36 @@ export function requireSprintCapacity(
       "limit_exceeded",
       `${sprint.name} takes ${sprint.capacity} points, ${plannedPoints} are planned, and ${issueId} has ${points}`,
       "take something out with issue_tracker_remove_from_sprint, or choose another sprint",
+    );
+}
+
+export const issueKey = () => spokenId("issue");
+export const projectKey = () => spokenId("project");
+/** People are identified by name, not by id. */
+export const person = () => spokenId("person");
+/** A label is identified by its text. */
+export const tag = () => label("label").max(40);
+
+export const points = z.int().min(1).max(40).meta({ examples: vocabulary.points });
+export const priority = z.enum(priorities);
+export const assignee = person().describe("Full name or e-mail address of a member of the project");
+export const newTitle = phrase(3, 120).meta({ examples: vocabulary.titles });
+
+export const issueLabel = issues.fields({ title: label("issue"), issue_id: issues.idField });
+export const issueRow = issues.fields({ ...issueLabel, status: z.string() });
+export const assigneeField = issues.fields({
+  assignee: [
+    person().optional(),
+    (it, { world }) => it.assignee && getUserName(world, it.assignee),
+  ],
+});
+
+/** Refuses a day before today. */
+export function requireNotPast(date: string, now: string, noun: string): void {
+  if (date < now.slice(0, 10))
+    refuse(
+      "precondition_failed",
+      `${noun} ${date} is past: today is ${now.slice(0, 10)}`,
+      "choose today or a later day",
     );
 }

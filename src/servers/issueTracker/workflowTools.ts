@@ -1,6 +1,6 @@
-/** Tools that move, assign and comment on issues, and list the comments. */
+/** Tools that move, assign, link, label and comment on issues. */
 import { z } from "zod";
-import { id, minute, phrase, rowLimit } from "../../environment/fieldSchemas.ts";
+import { id, minute, phrase, rowLimit, day, label } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { getSchemas } from "../kit/table.ts";
@@ -23,14 +23,23 @@ import {
   getUserName,
   type Issue,
   type Status,
+  assignee,
+  issueKey,
+  issueLabel,
+  issueRow,
+  person,
+  hasLinkPath,
+  linkKinds,
+  type Link,
+  requireProjectLabel,
+  tag,
 } from "./state.ts";
-import { assignee, issueKey, issueLabel, issueRow, person } from "./parameters.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(IssueTrackerState);
 
 /** Refuses a change of status that the workflow or the issue's links do not allow. */
-export function requireTransition(
+function requireTransition(
   state: IssueTrackerState,
   issueId: string,
   issue: Issue,
@@ -80,7 +89,7 @@ export function requireTransition(
 }
 
 /** Sets the status, and the fields that depend on it. */
-export function setStatus(
+function setStatus(
   state: IssueTrackerState,
   issue: Issue,
   status: Status,
@@ -215,6 +224,143 @@ export const workflowTools = {
           text: it.text,
         })),
       };
+    },
+  }),
+};
+
+const kindPhrases: Readonly<Record<Link["kind"], string>> = {
+  blocks: "blocks",
+  duplicates: "is a duplicate of",
+  relates_to: "relates to",
+};
+
+/** Refuses a link that exists already, contradicts another, or involves closed issues. */
+function requireLinkable(
+  state: IssueTrackerState,
+  kind: Link["kind"],
+  from: string,
+  to: string,
+): void {
+  if (from === to) refuse("invalid_params", "issue_id and other_id are the same issue");
+  const { links, issues } = getOriginal(state);
+  const isSameLink = (it: Link) =>
+    it.kind === kind &&
+    ((it.from === from && it.to === to) ||
+      (kind === "relates_to" && it.from === to && it.to === from));
+  if (Object.values(links).some(isSameLink))
+    refuse("conflict", `${from} ${kindPhrases[kind]} ${to} already`);
+  if (kind === "relates_to") return;
+  if (hasLinkPath(links, kind, to, from))
+    refuse(
+      "conflict",
+      `${to} already ${kindPhrases[kind]} ${from}, directly or over others, and the two would go round in a circle`,
+      "link them the other way round, or not at all",
+    );
+  if (kind === "blocks" && isClosed(issues[from]!))
+    refuse(
+      "precondition_failed",
+      `${formatIssue(issues[from]!, from)} is ${issues[from]!.status} and blocks nothing`,
+      "choose an open issue",
+    );
+  if (kind === "blocks" && isClosed(issues[to]!))
+    refuse(
+      "precondition_failed",
+      `${formatIssue(issues[to]!, to)} is ${issues[to]!.status}: there is nothing left to block`,
+      "choose an open issue",
+    );
+  if (kind !== "duplicates") return;
+  const existing = Object.values(links).find(it => it.kind === kind && it.from === from);
+  if (existing) refuse("conflict", `${from} is already a duplicate of ${existing.to}`);
+  requireClosedSubtasks(state, from);
+}
+
+export const linkTools = {
+  link_issues: tool({
+    effect: "write",
+    summary:
+      "Link two issues: one blocks the other, duplicates it, or relates to it. A duplicate is cancelled at once if it is still open.",
+    input: {
+      issue_id: issueKey().describe("Key of the issue that blocks, duplicates or relates"),
+      kind: z.enum(linkKinds).describe("How the first issue stands to the other"),
+      other_id: issueKey().describe("Key of the issue that is blocked, duplicated or related to"),
+    },
+    returns: {
+      ...getSchemas(issueRow),
+      kind: z.string(),
+      other: label("issue"),
+      other_id: issueKey(),
+      closed: day().optional(),
+    },
+    run(state, { issue_id, kind, other_id }, context) {
+      const issue = findEditableIssue(state, issue_id);
+      const other = findEditableIssue(state, other_id);
+      requireLinkable(state, kind, issue_id, other_id);
+      const isClosing = kind === "duplicates" && !isClosed(issue);
+      if (isClosing) requireTransition(state, issue_id, issue, "cancelled");
+      state.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
+      if (isClosing) setStatus(state, issue, "cancelled", context);
+      return {
+        title: issue.title,
+        issue_id,
+        status: issue.status,
+        kind,
+        other: other.title,
+        other_id,
+        closed: issue.closed,
+      };
+    },
+  }),
+};
+
+export const maxLabels = 5;
+
+const labelledRow = { ...getSchemas(issueLabel), labels: z.array(tag()) };
+
+export const labelTools = {
+  add_label: tool({
+    effect: "write",
+    summary: "Put one of its project's labels on an issue.",
+    idempotent: true,
+    input: {
+      issue_id: issues.id,
+      label: tag().describe("A label of the project, as issue_tracker_list_projects gives them"),
+    },
+    returns: labelledRow,
+    run(state, { issue_id, label }) {
+      const issue = findEditableIssue(state, issue_id);
+      requireProjectLabel(state, getProjectId(issue_id), label);
+      const labels = issue.labels ?? [];
+      if (labels.includes(label))
+        refuse("conflict", `${formatIssue(issue, issue_id)} already has the label ${label}`);
+      if (labels.length >= maxLabels)
+        refuse(
+          "limit_exceeded",
+          `${formatIssue(issue, issue_id)} has ${maxLabels} labels already: ${labels.join(", ")}`,
+          "issue_tracker_remove_label takes one off",
+        );
+      issue.labels = [...labels, label];
+      return { title: issue.title, issue_id, labels: issue.labels };
+    },
+  }),
+  remove_label: tool({
+    effect: "write",
+    summary: "Take a label off an issue.",
+    destructive: true,
+    input: { issue_id: issues.id, label: tag().describe("A label that the issue has") },
+    returns: labelledRow,
+    run(state, { issue_id, label }) {
+      const issue = findEditableIssue(state, issue_id);
+      const labels = issue.labels ?? [];
+      if (!labels.includes(label))
+        refuse(
+          "not_found",
+          `${formatIssue(issue, issue_id)} has no label ${label}`,
+          labels.length ? `its labels are ${labels.join(", ")}` : "it has no labels",
+        );
+      const remaining = labels.filter(it => it !== label);
+      if (remaining.length > 0) issue.labels = remaining;
+      else delete issue.labels;
+      return { title: issue.title, issue_id, labels: remaining };
     },
   }),
 };

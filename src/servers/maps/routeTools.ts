@@ -1,12 +1,11 @@
-/** Tools for routes, their alternatives, travel times, distance tables and shared routes. */
+/** A requested trip, and a journey that makes it. */
 import { z } from "zod";
+import { MapsState, modes, places } from "./state.ts";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-import { planJourney, findRoute, createJourney, createTrip } from "./journey.ts";
-import type { Journey } from "./trip.ts";
-import { MapsState, modes, places } from "./state.ts";
+import { planJourney, findRoute, createJourney, createTrip, type Journey } from "./journey.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(MapsState);

@@ -8,6 +8,7 @@ import { minute } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { refuse } from "../../environment/server.ts";
 import { createTableFactory } from "../kit/table.ts";
+import { addMinutes, getWeekdayName } from "../../environment/time.ts";
 
 export const categories = [
   "home",
@@ -226,3 +227,124 @@ export function findCity(state: MapsState, name: string) {
 /** The incidents at a time. */
 export const listIncidentsAt = ({ incidents }: MapsState, at: string) =>
   Object.values(incidents).filter(it => it.from <= at && at < it.until);
+
+export const getTimeOfDay = (at: string): string => at.slice(11);
+
+/** The amount of traffic at a time, from 0 to 1 in the rush hour. */
+export function getTrafficFactor(at: string): number {
+  const time = getTimeOfDay(at);
+  if (["Saturday", "Sunday"].includes(getWeekdayName(at)))
+    return time >= "10:00" && time < "20:00" ? 0.4 : 0.1;
+  if ((time >= "07:30" && time < "09:30") || (time >= "16:30" && time < "19:00")) return 1;
+  return time >= "06:30" && time < "21:00" ? 0.5 : 0.1;
+}
+
+/** Whether a time of day lies within hours, which may go past midnight. */
+export const isWithin = (time: string, from: string, to: string): boolean =>
+  from <= to ? time >= from && time < to : time >= from || time < to;
+
+/** Time zones at UTC+0 in winter; all others on the map are an hour ahead. */
+const westernTimezones = ["Europe/Lisbon", "Europe/London", "Europe/Dublin"];
+
+/**
+ * Minutes ahead of UTC at a time in UTC. Summer time is from the last Sunday of March to the last
+ * Sunday of October, 01:00 UTC.
+ */
+function getUtcOffset(timezone: string, utc: string): number {
+  const year = utc.slice(0, 4);
+  const isSummer = utc >= getLastSunday(year, "03") && utc < getLastSunday(year, "10");
+  return (westernTimezones.includes(timezone) ? 0 : 60) + (isSummer ? 60 : 0);
+}
+
+function getLastSunday(year: string, month: "03" | "10"): string {
+  const last = new Date(`${year}-${month}-31T00:00Z`);
+  return `${year}-${month}-${31 - last.getUTCDay()}T01:00`;
+}
+
+/** Converts the time `at` in the time zone `from` to the time zone `to`. */
+export function convertTime(
+  at: string,
+  from: string,
+  to: string,
+): { readonly local: string; readonly offset: string } {
+  const standardTime = addMinutes(at, -getUtcOffset(from, at));
+  const utc = addMinutes(at, -getUtcOffset(from, standardTime));
+  const offset = getUtcOffset(to, utc);
+  return { local: addMinutes(utc, offset), offset: `UTC+${offset / 60}` };
+}
+
+export interface Point {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+const earthRadius = 6_371_000;
+const toRadians = (degrees: number) => (degrees * Math.PI) / 180;
+
+/** Metres between two points along the great circle (haversine formula). */
+export function metersBetween(a: Point, b: Point): number {
+  const [north, east] = [toRadians(b.latitude - a.latitude), toRadians(b.longitude - a.longitude)];
+  const chord =
+    Math.sin(north / 2) ** 2 +
+    Math.cos(toRadians(a.latitude)) * Math.cos(toRadians(b.latitude)) * Math.sin(east / 2) ** 2;
+  return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+interface NearestPoint {
+  /** The segment runs from point number `at` of the line to the next. */
+  readonly at: number;
+  readonly point: Point;
+  readonly meters: number;
+}
+
+/**
+ * The point of a line that is nearest to a point. Segments are short enough to be treated as flat.
+ */
+export function findNearestPoint(
+  line: readonly (readonly [number, number])[],
+  point: Point,
+): NearestPoint {
+  const candidates = line.slice(1).map((end, at): NearestPoint => {
+    const start = line[at]!;
+    const longitudeScale = Math.cos(toRadians(point.latitude));
+    const [along, across] = [end[0] - start[0], (end[1] - start[1]) * longitudeScale];
+    const [pointAlong, pointAcross] = [
+      point.latitude - start[0],
+      (point.longitude - start[1]) * longitudeScale,
+    ];
+    const length = along ** 2 + across ** 2;
+    const share =
+      length === 0
+        ? 0
+        : Math.min(1, Math.max(0, (pointAlong * along + pointAcross * across) / length));
+    const nearest = {
+      latitude: start[0] + share * (end[0] - start[0]),
+      longitude: start[1] + share * (end[1] - start[1]),
+    };
+    return { at, point: nearest, meters: metersBetween(point, nearest) };
+  });
+  return candidates.reduce((best, it) => (it.meters < best.meters ? it : best));
+}
+
+/** The point at a share of the whole length of a line. */
+export function interpolateLine(
+  line: readonly (readonly [number, number])[],
+  share: number,
+): Point {
+  const points = line.map(([latitude, longitude]) => ({ latitude, longitude }));
+  const lengths = points.slice(1).map((it, i) => metersBetween(points[i]!, it));
+  let remaining = share * lengths.reduce((sum, it) => sum + it, 0);
+  const at = Math.max(
+    0,
+    lengths.findIndex(it => (remaining -= it) <= 0),
+  );
+  const fraction = Math.min(1, 1 + remaining / Math.max(1, lengths[at]!));
+  const [start, end] = [points[at]!, points[at + 1]!];
+  return {
+    latitude: roundDegrees(start.latitude + fraction * (end.latitude - start.latitude)),
+    longitude: roundDegrees(start.longitude + fraction * (end.longitude - start.longitude)),
+  };
+}
+
+/** Rounds to five decimals, about a metre. */
+const roundDegrees = (degrees: number) => Math.round(degrees * 1e5) / 1e5;

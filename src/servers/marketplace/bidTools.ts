@@ -6,9 +6,9 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
-import { limit, prices } from "./parameters.ts";
-import { requireContactAllowed } from "./sellerTools.ts";
 import {
+  limit,
+  prices,
   bids,
   listings,
   ownBids,
@@ -23,6 +23,7 @@ import {
   requireOffered,
   sumCommitments,
 } from "./state.ts";
+import { requireContactAllowed } from "./sellerTools.ts";
 
 /** A bid above this multiple of the smallest bid is refused as a probable mistake. */
 const maxOverbidFactor = 2;

@@ -4,7 +4,7 @@
  * buy-now price.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import { day, minute, money, rowLimit } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { refuse } from "../../environment/server.ts";
 import { createTableFactory } from "../kit/table.ts";
@@ -248,3 +248,9 @@ export function requireOffered(listing: Listing, listingId: string): void {
   if (listing.status === "withdrawn")
     refuse("conflict", `${formatListing(listing, listingId)} was withdrawn`);
 }
+
+export const limit = rowLimit(10);
+
+export const prices = [
+  15, 20, 25, 30, 40, 45, 50, 60, 75, 80, 90, 100, 120, 140, 160, 180, 200, 240, 280, 320, 380, 450,
+];

@@ -21,8 +21,10 @@ import {
   getInvoiceStatus,
   computeTotal,
   type Invoice,
+  invoiceRow,
+  status,
+  statusesByUrgency,
 } from "./state.ts";
-import { invoiceRow, status, statusesByUrgency } from "./parameters.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(PaymentsState);

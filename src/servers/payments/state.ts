@@ -3,7 +3,7 @@
  * What is overdue follows from the session's day.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import { day, minute, money, label } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import type { ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
@@ -181,3 +181,15 @@ export function logEvent(
 /** The last day on which a payment can be refunded. */
 export const getLastRefundDay = ({ refund_days }: PaymentsState, { at, method }: Payment) =>
   addDays(at.slice(0, 10), refund_days[method]);
+
+export const statusesByUrgency = ["overdue", "open", "draft", "paid", "void"] as const;
+export const status = z.enum(statusesByUrgency);
+
+export const amount = money()
+  .optional()
+  .meta({ examples: [50, 80, 100, 120, 150, 200, 210, 250, 300, 400, 500, 640, 750, 900] });
+
+export const invoiceRow = invoices.fields({
+  number: [label("invoice"), it => String(it.number)],
+  invoice_id: invoices.idField,
+});

@@ -4,7 +4,7 @@
  * hours.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import { day, minute, money, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { refuse } from "../../environment/server.ts";
 import { addDays, getWeekday } from "../../environment/time.ts";
@@ -249,3 +249,20 @@ export const requireStockCount = (state: RetailChainState, store: string, item: 
     `the store ${stores.find(state, store).name} (${store}) does not sell ${items.find(state, item).name} (${item})`,
     "retail_chain_find_item_nearby finds the stores that have it",
   );
+
+export const limit = rowLimit(10);
+
+export const quantity = z
+  .int()
+  .min(1)
+  .max(99)
+  .meta({ examples: [1, 1, 2, 2, 3, 4, 5, 6, 8, 10] });
+
+export const storeRow = stores.fields({
+  store: [label("store"), it => it.name],
+  store_id: stores.idField,
+});
+export const itemRow = items.fields({
+  item: [label("item"), it => it.name],
+  item_id: items.idField,
+});

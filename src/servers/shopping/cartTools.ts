@@ -1,19 +1,36 @@
-/** Tools that change and show the cart. */
+/** Tools that change and show the cart, apply coupons to it, and turn it into an order. */
 import { z } from "zod";
 import { roundToCents } from "../../environment/amounts.ts";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, id, label } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
-import { quantity, totalFields } from "./parameters.ts";
+import { cents, id, label, day, spokenId } from "../../environment/fieldSchemas.ts";
 import {
+  findEntity,
+  refuse,
+  createToolFactory,
+  type ToolContext,
+} from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import {
+  quantity,
+  totalFields,
+  orderRow,
   products,
   requireSellable,
   computeCartTotals,
   findCouponProblem,
   sumCartGoods,
   ShoppingState,
+  coupons,
+  type Coupon,
+  deliveries,
+  payments,
+  findMinimumProblem,
+  findValidityProblem,
+  type Order,
 } from "./state.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { contains, meets, type RowContext, getSchemas } from "../kit/table.ts";
+import { addDays } from "../../environment/time.ts";
 
 const tool = createToolFactory(ShoppingState);
 
@@ -214,3 +231,186 @@ export const cartTools = {
     },
   }),
 };
+
+function getStatus(coupon: Coupon, { world, now }: RowContext<ShoppingState>) {
+  const today = now.slice(0, 10);
+  if (coupon.used) return "used";
+  if (coupon.expires < today) return "expired";
+  return findCouponProblem(world, coupon, today) ? "not_usable_yet" : "usable";
+}
+
+export const couponTools = {
+  list_coupons: coupons.list({
+    summary:
+      "List the customer's coupons with what each takes off, from which amount, until when, and whether the cart as it is can use it.",
+    filters: {
+      title: contains(label("coupon"), "Only coupons whose title contains this", it => it.title),
+      usable: meets(
+        z.boolean(),
+        "True for only those that the cart can use now",
+        (it, usable, context) => (getStatus(it, context) === "usable") === usable,
+      ),
+    },
+    row: {
+      title: label("coupon"),
+      code: spokenId("coupon"),
+      minimum: cents(),
+      expires: day(),
+      status: [z.enum(["usable", "used", "expired", "not_usable_yet"]), getStatus],
+    },
+  }),
+  apply_coupon: tool({
+    effect: "write",
+    summary:
+      "Use a coupon for the cart, by its code. It takes the place of the one that the cart has.",
+    idempotent: true,
+    input: {
+      code: spokenId("coupon").describe(
+        "Code of the coupon, as it stands on it or as shopping_list_coupons gives it",
+      ),
+    },
+    returns: {
+      title: label("coupon"),
+      code: spokenId("coupon"),
+      ...totalFields,
+      replaced: z.string().optional().describe("Code of the coupon that came off"),
+    },
+    run(state, { code }, { now }) {
+      const match = Object.entries(getOriginal(state).coupons).find(
+        ([, it]) => it.code === code.trim().toUpperCase(),
+      );
+      if (!match)
+        return refuse(
+          "not_found",
+          `there is no coupon ${code}`,
+          "shopping_list_coupons gives the codes",
+        );
+      const [key, coupon] = match;
+      if (state.cart.coupon === key)
+        refuse(
+          "conflict",
+          `the cart has coupon ${coupon.code} already`,
+          "shopping_get_cart shows what it takes off",
+        );
+      const problem = findCouponProblem(getOriginal(state), coupon, now.slice(0, 10));
+      if (problem) refuse(...problem);
+      const previous = state.cart.coupon;
+      state.cart.coupon = key;
+      return omitUndefined({
+        title: coupon.title,
+        code: coupon.code,
+        ...computeCartTotals(state, now.slice(0, 10)),
+        replaced: previous === undefined ? undefined : state.coupons[previous]!.code,
+      });
+    },
+  }),
+};
+
+export const checkoutTools = {
+  checkout: tool({
+    effect: "write",
+    summary:
+      "Order what is in the cart, to the customer's own address. Stock and store credit go down, the coupon is used up, the cart is empty afterwards.",
+    input: {
+      pay_with: z.enum(payments).describe("The card on file, store credit, or cash on delivery"),
+      delivery: z
+        .enum(deliveries)
+        .optional()
+        .describe(
+          "standard (4 days, free from an amount) or express (next day); standard if not given",
+        ),
+    },
+    returns: {
+      ...getSchemas(orderRow),
+      ...totalFields,
+      expected: day(),
+      address: z.string(),
+      store_credit: cents(),
+    },
+    run(state, { pay_with, delivery = "standard" }, context) {
+      const lines = Object.values(getOriginal(state).cart.lines);
+      if (lines.length === 0)
+        refuse(
+          "precondition_failed",
+          "the cart is empty",
+          "shopping_add_to_cart puts something in",
+        );
+      for (const it of lines)
+        requireSellable(it.product_id, getOriginal(state).products[it.product_id]!, it.quantity);
+      requireValidCoupon(getOriginal(state), context.now);
+      const today = context.now.slice(0, 10);
+      const totals = computeCartTotals(getOriginal(state), today, delivery);
+      const { discount, delivery_fee, total } = totals;
+      if (pay_with === "store_credit" && total > state.store_credit)
+        refuse(
+          "precondition_failed",
+          `the order comes to ${total}, store credit is ${state.store_credit}`,
+          "pay with card, or remove something from the cart",
+        );
+      if (pay_with === "on_delivery" && total > state.terms.cash_limit)
+        refuse(
+          "limit_exceeded",
+          `the order comes to ${total}, on delivery at most ${state.terms.cash_limit} can be paid`,
+          "pay with card",
+        );
+      const [order_id, order] = placeOrder(
+        state,
+        { pay_with, delivery, discount, delivery_fee },
+        context,
+      );
+      if (pay_with === "store_credit")
+        state.store_credit = roundToCents(state.store_credit - total);
+      return {
+        number: String(order.number),
+        order_id,
+        ...totals,
+        expected: order.expected,
+        address: state.address,
+        store_credit: state.store_credit,
+      };
+    },
+  }),
+};
+
+/** Refuses the call if the coupon of the cart cannot be used any more, or not for this cart. */
+function requireValidCoupon(state: ShoppingState, now: string): void {
+  if (state.cart.coupon === undefined) return;
+  const coupon = state.coupons[state.cart.coupon]!;
+  const problem =
+    findValidityProblem(
+      coupon,
+      now.slice(0, 10),
+      "shopping_apply_coupon puts another in its place, shopping_update_cart_item with another quantity takes it off",
+    ) ?? findMinimumProblem(state, coupon);
+  if (problem) refuse(...problem);
+}
+
+/** Turns the cart into an order and empties it. */
+function placeOrder(
+  state: ShoppingState,
+  terms: Pick<Order, "pay_with" | "delivery" | "discount" | "delivery_fee">,
+  { now, newId }: ToolContext,
+): [string, Order] {
+  const { cart, products, orders } = getOriginal(state);
+  const number = 1 + Math.max(1000, ...Object.values(orders).map(it => it.number));
+  const items = Object.fromEntries(
+    Object.values(cart.lines).map(it => [
+      newId("item"),
+      { product_id: it.product_id, quantity: it.quantity, price: products[it.product_id]!.price },
+    ]),
+  );
+  const order: Order = {
+    number,
+    placed: now,
+    expected: addDays(now, terms.delivery === "express" ? 1 : 4),
+    ...terms,
+    items,
+    ...omitUndefined({ coupon: cart.coupon }),
+  };
+  const order_id = newId("ord");
+  state.orders[order_id] = order;
+  for (const it of Object.values(items)) state.products[it.product_id]!.stock -= it.quantity;
+  if (cart.coupon !== undefined) state.coupons[cart.coupon]!.used = true;
+  state.cart = { lines: {} };
+  return [order_id, order];
+}

@@ -7,8 +7,9 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { contains, descending, equals, getSchemas, meets } from "../kit/table.ts";
-import { orderRow, quantity } from "./parameters.ts";
 import {
+  orderRow,
+  quantity,
   deliveries,
   sumGoods,
   findOrderItem,

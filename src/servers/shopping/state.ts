@@ -3,7 +3,7 @@
  * wish list, orders and returns. The status of an order follows from its times.
  */
 import { z } from "zod";
-import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
+import { cents, day, minute, money, label, rowLimit } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { refuse } from "../../environment/server.ts";
 import { createTableFactory } from "../kit/table.ts";
@@ -20,7 +20,7 @@ export const reasons = [
   "changed_mind",
 ] as const;
 
-const quantity = z.int().min(1).max(99);
+export const quantity = z.int().min(1).max(99);
 
 const Product = z.strictObject({
   name: z.string().min(1).max(80),
@@ -315,3 +315,17 @@ export function findOrderItem(
     );
   return { orderId: match[0], order: match[1], item: match[1].items[itemId]! };
 }
+
+export const limit = rowLimit(10);
+
+export const totalFields = {
+  goods: cents(),
+  discount: cents(),
+  delivery_fee: cents(),
+  total: cents(),
+};
+
+export const orderRow = orders.fields({
+  number: [label("order"), it => String(it.number)],
+  order_id: orders.idField,
+});

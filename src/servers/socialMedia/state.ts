@@ -3,12 +3,13 @@
  * and the checks of what the user may see. Counts are computed, not stored.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/fieldSchemas.ts";
+import { day, minute, id, label, phrase } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const visibilities = ["public", "followers", "only_me"] as const;
 
@@ -188,7 +189,7 @@ export const formatPost = (state: SocialMediaState, postId: string): string =>
   `the post "${getPostHeadline(state, state.posts[postId]!)}" (${postId})`;
 
 /** The label of a post; a share without words has that of the original, if the user may see it. */
-export function getPostHeadline(state: SocialMediaState, { text, shared }: Post): string {
+function getPostHeadline(state: SocialMediaState, { text, shared }: Post): string {
   const original = shared === undefined ? undefined : state.posts[shared]!;
   return getHeadline(text || (original && canSee(state, original) ? original.text : ""));
 }
@@ -247,3 +248,23 @@ export function requirePostRate({ user, posts }: SocialMediaState, now: string):
     "wait for an hour to pass",
   );
 }
+
+/** A hashtag is identified by its text. */
+export const hashtag = () => label("hashtag").max(60);
+export const newComment = phrase(1, 280).meta({ examples: vocabulary.comments });
+
+export const profileRow = profiles.fields({
+  name: label("profile"),
+  profile_id: profiles.idField,
+  handle: z.string(),
+});
+export const postLabel = posts.fields({
+  post: [label("post"), (it, { world }) => getPostHeadline(world, it)],
+  post_id: posts.idField,
+});
+export const postRow = posts.fields({
+  ...postLabel,
+  author: [label("profile"), (it, { world }) => world.profiles[it.author]!.name],
+  author_id: [id("profile"), it => it.author],
+  at: minute(),
+});

@@ -3,8 +3,12 @@ import { z } from "zod";
 import { day, id, label, phrase } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { ascending, contains, descending, equals, getSchemas, meets } from "../kit/table.ts";
-import { detailedRow, messageLabel, messageRow, person, text } from "./parameters.ts";
 import {
+  detailedRow,
+  messageLabel,
+  messageRow,
+  person,
+  text,
   TeamChatState,
   channels,
   countReplies,

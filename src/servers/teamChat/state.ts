@@ -3,12 +3,13 @@
  * of what the user may read and write. Messages are never changed or deleted.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/fieldSchemas.ts";
+import { day, minute, label, phrase, spokenId } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { findIdByName } from "../kit/people.ts";
 import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const emojis = [
   "thumbs_up",
@@ -177,4 +178,37 @@ export function formatReactions({ reactions = {} }: Message): string | undefined
     reactions[it]?.length ? [`${it} ${reactions[it].length}`] : [],
   );
   return counts.length > 0 ? counts.join(", ") : undefined;
+}
+
+/** People are identified by name, not by id. */
+export const person = () => spokenId("person");
+
+export const text = phrase(1, 1000).meta({ examples: vocabulary.messages });
+
+export const channelRow = channels.fields({
+  name: label("channel"),
+  channel_id: channels.idField,
+});
+export const memberCount = channels.fields({ members: [z.int(), it => it.members.length] });
+
+export const messageLabel = messages.fields({
+  text: [label("message"), it => truncateText(it, 50)],
+  message_id: messages.idField,
+});
+export const messageRow = messages.fields({
+  ...messageLabel,
+  by: [z.string(), (it, { world }) => getMemberName(world, it.by)],
+  date: [day(), it => it.at.slice(0, 10)],
+});
+/** A longer row of a message, with its reactions. */
+export const detailedRow = messages.fields({
+  ...messageRow,
+  text: [label("message"), it => truncateText(it, 140)],
+  reactions: [z.string().optional(), formatReactions],
+});
+
+/** The beginning of a message, on one line. */
+function truncateText(message: Message, length: number): string {
+  const line = message.text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= length ? line : `${line.slice(0, length).replace(/ \S*$/, "")} …`;
 }

@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/fieldSchemas.ts";
 import type { IssueContext, References } from "../../environment/referenceChecks.ts";
+import { getOriginal } from "../../environment/draft.ts";
 import { refuse } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { createTableFactory } from "../kit/table.ts";
@@ -265,4 +266,19 @@ export function createReference(state: TravelBookingState, random: () => number)
     const reference = pickCharacters(letters, 3) + pickCharacters("0123456789", 3);
     if (!used.has(reference)) return reference;
   }
+}
+
+const compareSeats = (a: string, b: string) =>
+  Number(a.slice(0, -1)) - Number(b.slice(0, -1)) || (a < b ? -1 : 1);
+
+/** Takes a seat of a flight, gives one back, or both. */
+export function updateFreeSeats(
+  state: TravelBookingState,
+  flightId: string,
+  change: { take?: string; release?: string },
+): void {
+  const { free } = getOriginal(state).flights[flightId]!;
+  const remaining = free.filter(it => it !== change.take);
+  state.flights[flightId]!.free =
+    change.release === undefined ? remaining : [...remaining, change.release].sort(compareSeats);
 }

@@ -14,8 +14,6 @@ import {
   requireScheduled,
   findNextFreeSlot,
   isActive,
-} from "./schedule.ts";
-import {
   getEnd,
   getHost,
   getUserRole,

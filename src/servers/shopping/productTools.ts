@@ -1,4 +1,4 @@
-/** Tools that list categories and search, show and compare products. */
+/** Tools that search, show and compare products, and tools for their reviews and the wish list. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
@@ -6,16 +6,19 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { addDays } from "../../environment/time.ts";
 import { contains } from "../kit/table.ts";
-import { limit, quantity } from "./parameters.ts";
-import { wasDelivered } from "./reviewTools.ts";
 import {
+  limit,
+  quantity,
   categories,
   createRatingLookup,
   products,
   requireActive,
   ShoppingState,
   type Product,
+  getOrderStatus,
 } from "./state.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(ShoppingState);
 
@@ -241,6 +244,206 @@ export const productQueries = {
       );
       const rows = similar.map(createRowFactory(state));
       return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, limit) };
+    },
+  }),
+};
+
+const stars = z.int().min(1).max(5);
+
+export const reviewTools = {
+  get_reviews: tool({
+    effect: "read",
+    summary: "Read what customers think of a product, newest first, with the mean of their stars.",
+    input: {
+      product_id: products.id,
+      stars: stars
+        .optional()
+        .describe("Only reviews with exactly this many stars")
+        .meta({ examples: [1, 2, 3, 4, 5] }),
+      limit,
+    },
+    returns: {
+      product: label("product"),
+      product_id: id("product"),
+      rating: z.number().optional(),
+      reviews: z.array(
+        z.object({
+          title: label("review"),
+          review_id: id("review"),
+          author: z.string(),
+          stars: z.int(),
+          text: z.string(),
+          date: day(),
+        }),
+      ),
+    },
+    run(state, { product_id, stars, limit = 10 }) {
+      const { name } = products.find(state, product_id);
+      const rating = createRatingLookup(state.reviews)(product_id);
+      const matches = Object.entries(state.reviews).filter(
+        ([, it]) => it.product_id === product_id && (stars === undefined || it.stars === stars),
+      );
+      matches.sort(([a, x], [b, y]) =>
+        x.date === y.date ? (a < b ? 1 : -1) : x.date < y.date ? 1 : -1,
+      );
+      const reviews = matches.slice(0, limit).map(([review_id, it]) => ({
+        title: it.title,
+        review_id,
+        author: it.author,
+        stars: it.stars,
+        text: it.text,
+        date: it.date,
+      }));
+      return omitUndefined({ product: name, product_id, rating, reviews });
+    },
+  }),
+  add_review: tool({
+    effect: "write",
+    summary:
+      "Publish the customer's own review of a product that was delivered to them, once for each product.",
+    input: {
+      product_id: products.id,
+      stars: stars.describe("1 is worst, 5 is best").meta({ examples: [1, 2, 3, 4, 5] }),
+      title: z
+        .string()
+        .min(2)
+        .max(80)
+        .describe("The review in a few words")
+        .meta({ examples: vocabulary.titles }),
+      text: z
+        .string()
+        .min(2)
+        .max(500)
+        .optional()
+        .describe("The review in full")
+        .meta({ examples: vocabulary.texts }),
+    },
+    returns: {
+      title: label("review"),
+      review_id: id("review"),
+      product: z.string(),
+      rating: z.number().describe("The product's mean with this review"),
+    },
+    run(state, { product_id, stars, title, text = "" }, { now, newId }) {
+      const { name } = products.find(getOriginal(state), product_id);
+      if (!wasDelivered(getOriginal(state), product_id))
+        refuse(
+          "permission_denied",
+          `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`,
+          "shopping_list_orders with status delivered shows what can be reviewed",
+        );
+      const existing = Object.entries(getOriginal(state).reviews).find(
+        ([, it]) => it.product_id === product_id && it.author === state.customer,
+      );
+      if (existing)
+        refuse(
+          "conflict",
+          `you have reviewed ${name} already, on ${existing[1].date}: ${existing[1].title}`,
+          "review another product",
+        );
+      const review_id = newId("rev");
+      state.reviews[review_id] = {
+        product_id,
+        author: state.customer,
+        stars,
+        title,
+        text,
+        date: now.slice(0, 10),
+      };
+      return {
+        title,
+        review_id,
+        product: name,
+        rating: createRatingLookup(state.reviews)(product_id)!,
+      };
+    },
+  }),
+};
+
+export const wasDelivered = ({ orders }: ShoppingState, product: string) =>
+  Object.values(orders).some(
+    it =>
+      getOrderStatus(it) === "delivered" &&
+      Object.values(it.items).some(item => item.product_id === product),
+  );
+
+export const wishListTools = {
+  add_to_wishlist: tool({
+    effect: "write",
+    summary:
+      "Remember a product on the wish list, with what it costs today. Sold out ones can be kept there too.",
+    input: { product_id: products.id },
+    returns: {
+      product: label("product"),
+      product_id: id("product"),
+      price: cents(),
+      wishes: z.int().describe("How many products the wish list has now"),
+    },
+    run(state, { product_id }, { now }) {
+      const product = products.find(state, product_id);
+      const { name, price } = product;
+      const n = Object.keys(state.wishes).length;
+      requireActive(product_id, product);
+      if (Object.hasOwn(state.wishes, product_id))
+        refuse(
+          "conflict",
+          `${name} is on the wish list already, since ${state.wishes[product_id]!.added}`,
+        );
+      if (n >= state.terms.most_wishes)
+        refuse(
+          "limit_exceeded",
+          `the wish list is full with ${n} products`,
+          "shopping_add_to_cart takes a product off it",
+        );
+      state.wishes[product_id] = { added: now.slice(0, 10), price };
+      return { product: name, product_id, price, wishes: n + 1 };
+    },
+  }),
+  get_wishlist: tool({
+    effect: "read",
+    summary:
+      "Show the wish list, last added first: what each product costs now and when it was added, and whether it can be had.",
+    input: {
+      product: label("product").optional().describe("Only products whose name contains this"),
+      cheaper: z
+        .boolean()
+        .optional()
+        .describe("True for only those that cost less than when they were added"),
+    },
+    returns: {
+      products: z.array(
+        z.object({
+          product: label("product"),
+          product_id: id("product"),
+          price: cents(),
+          price_then: cents(),
+          added: day(),
+          in_stock: z.boolean(),
+        }),
+      ),
+    },
+    run({ wishes, products }, { product, cheaper }) {
+      const rows = Object.entries(wishes).map(([product_id, it]) => {
+        const { name, price, stock, status } = products[product_id]!;
+        return {
+          product: name,
+          product_id,
+          price,
+          price_then: it.price,
+          added: it.added,
+          in_stock: stock > 0 && status === "active",
+        };
+      });
+      const matches = rows.filter(
+        it =>
+          (!product || containsText(it.product, product)) &&
+          (cheaper === undefined || it.price < it.price_then === cheaper),
+      );
+      return {
+        products: matches.sort((a, b) =>
+          a.added === b.added ? (a.product < b.product ? -1 : 1) : a.added < b.added ? 1 : -1,
+        ),
+      };
     },
   }),
 };
