@@ -6,7 +6,7 @@ import {
   listInstalledBackends,
   nativeBackends,
   type NativeBackend,
-} from "../run/nativeBackends.ts";
+} from "../run/backends.ts";
 import { UserError } from "../userError.ts";
 import type { CheckedBackend } from "./backendCheck.ts";
 import { installBackend, readBackendPackage } from "./backendInstall.ts";

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { z } from "zod";
-import { getBackendsFolder, type NativeBackend } from "../run/nativeBackends.ts";
+import { getBackendsFolder, type NativeBackend } from "../run/backends.ts";
 import type { CliContext } from "./command.ts";
 
 const backendCheck = z.object({

@@ -17,11 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { ProcessTree } from "../mcp/processTree.ts";
-import {
-  getBackendsFolder,
-  listInstalledBackends,
-  type NativeBackend,
-} from "../run/nativeBackends.ts";
+import { getBackendsFolder, listInstalledBackends, type NativeBackend } from "../run/backends.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { findProgram } from "../storage/findProgram.ts";
 import { parseJson } from "../storage/parseJson.ts";

@@ -6,7 +6,7 @@ import type { Model } from "../model/transformer.ts";
 import { rollout } from "../policy/rollout.ts";
 import { defaultProfile } from "../reward/profiles.ts";
 import { synthesize } from "../synthesis/pipeline/run/synthesize.ts";
-import { createAttemptScorer } from "../train/scoredAttempt.ts";
+import { createAttemptScorer } from "../train/grpo/scoredAttempt.ts";
 import { createTrainingGroup, type TrainingGroup } from "../train/trainingGroup.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CliContext } from "./command.ts";

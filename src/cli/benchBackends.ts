@@ -6,7 +6,7 @@ import { createInterface } from "node:readline/promises";
 import { z } from "zod";
 import { startBackend } from "../compute/backend.ts";
 import type { BackendName } from "../compute/runningBackend.ts";
-import { getBackendsFolder, listInstalledBackends } from "../run/nativeBackends.ts";
+import { getBackendsFolder, listInstalledBackends } from "../run/backends.ts";
 import { UserError } from "../userError.ts";
 import { startProgram, type BenchmarkRow } from "./benchmark.ts";
 import { measureDense } from "./benchDense.ts";

@@ -24,8 +24,8 @@ import {
 import type { GrpoConfig } from "../run/config.ts";
 import { createRunConfigFrom } from "../run/createRunConfig.ts";
 import { readStartModel } from "../run/startModel.ts";
-import { createConversation } from "../train/corpus.ts";
-import { trainOnGroups } from "../train/groupStep.ts";
+import { createConversation } from "../train/sft/corpus.ts";
+import { trainOnGroups } from "../train/grpo/groupStep.ts";
 import { createAdamW, type Optimizer } from "../train/optimizer.ts";
 import { createSingleReplica } from "../train/replicas.ts";
 import type { TrainingGroup } from "../train/trainingGroup.ts";

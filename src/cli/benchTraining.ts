@@ -11,7 +11,7 @@ import { defaultProfile } from "../reward/profiles.ts";
 import { defaultGrpoSettings, type GrpoConfig } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import type { GrpoStep } from "../run/metrics.ts";
-import { openGrpo } from "../train/grpo.ts";
+import { openGrpo } from "../train/grpo/grpo.ts";
 import { createAdamW } from "../train/optimizer.ts";
 import { createSingleReplica } from "../train/replicas.ts";
 import { packAttempts, splitIntoBatches, type TrainingGroup } from "../train/trainingGroup.ts";

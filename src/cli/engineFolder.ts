@@ -9,8 +9,13 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { estimateModelSize, readModelSize, type ModelSize } from "../engine/modelSize.ts";
-import { paperModels, type EngineTarget } from "../engine/target.ts";
+import {
+  estimateModelSize,
+  readModelSize,
+  paperModels,
+  type ModelSize,
+  type EngineTarget,
+} from "../engine/target.ts";
 import {
   createAccelerateConfig,
   createTrlConfig,

@@ -8,7 +8,7 @@ import { computeChange } from "../evaluation/compare.ts";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
-import type { ComputedWith } from "../run/computedWith.ts";
+import type { ComputedWith } from "../run/backends.ts";
 import { formatBug, UserError } from "../userError.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { LineWriter } from "../storage/lineWriter.ts";

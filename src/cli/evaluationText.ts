@@ -7,7 +7,7 @@ import type { EvaluationRow } from "../evaluation/row.ts";
 import type { Slice } from "../evaluation/slices.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
-import { formatComputedWith, type ComputedWith } from "../run/computedWith.ts";
+import { formatComputedWith, type ComputedWith } from "../run/backends.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;

@@ -1,5 +1,5 @@
 /** The rows of `export --to verl`: the columns that verl's data sets have, in Parquet. */
-import { agentName } from "../engine/agentName.ts";
+import { agentName } from "../engine/verl.ts";
 import { openAttempt, wholeTask } from "./exportChats.ts";
 import type { ExportFormat } from "./exportFormat.ts";
 

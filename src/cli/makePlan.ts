@@ -5,22 +5,23 @@
 import { totalmem } from "node:os";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import { formatPrepareCommand } from "../engine/launchCommand.ts";
+import { formatPrepareCommand } from "../engine/target.ts";
 import { countParameters } from "../model/architecture.ts";
 import { checkTensorSizes } from "../model/huggingface/weights.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { countSlots } from "../model/student.ts";
 import type { StepTokens, TaskLengths, TrainingPlan } from "../run/trainingPlan.ts";
 import type { RunConfig } from "../run/config.ts";
-import { getBackendsFolder } from "../run/nativeBackends.ts";
-import { createConversation } from "../train/corpus.ts";
-import { measureSpeed, type MeasuredSpeed } from "../train/measureSpeed.ts";
+import { getBackendsFolder } from "../run/backends.ts";
+import { createConversation } from "../train/sft/corpus.ts";
 import {
+  measureSpeed,
   countStepTokens,
   countTrained,
   estimateMemory,
   isComputedByBlock,
   listProposals,
+  type MeasuredSpeed,
   type PlannedModel,
   type PlannedRun,
 } from "../train/plan.ts";

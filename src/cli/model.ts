@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { omitUndefined } from "../environment/json.ts";
 import { findModelFolder } from "../run/folder.ts";
-import { getBackendsFolder } from "../run/nativeBackends.ts";
+import { getBackendsFolder } from "../run/backends.ts";
 import { findAdaptedFolder, isAdapterFolder } from "../storage/adapterConfig.ts";
 import { UserError } from "../userError.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";

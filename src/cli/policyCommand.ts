@@ -11,7 +11,7 @@ import type {
   PolicyListenerMessages,
   PolicyMessages,
 } from "../protocol/policyProcess.ts";
-import type { ComputedWith } from "../run/computedWith.ts";
+import type { ComputedWith } from "../run/backends.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";

@@ -1,7 +1,7 @@
 /** `serve`: runs the HTTP service, in this process or in several, until it is interrupted. */
 import { fork } from "node:child_process";
 import { resolve } from "node:path";
-import { formatComputedWith } from "../run/computedWith.ts";
+import { formatComputedWith } from "../run/backends.ts";
 import { lockJournal, SessionJournal } from "../service/journal.ts";
 import type { SessionTable } from "../service/sessionTable.ts";
 import { Supervisor } from "../service/workers/supervisor.ts";

@@ -5,9 +5,8 @@
 import { join, resolve } from "node:path";
 import { attachTrainer, type Attachment } from "../run/attach.ts";
 import { extendRun, readMetrics, readRun } from "../run/folder.ts";
-import { getBackendsFolder } from "../run/nativeBackends.ts";
-import { trainNewRun } from "../run/newRun.ts";
-import { startTrainer } from "../run/start.ts";
+import { getBackendsFolder } from "../run/backends.ts";
+import { trainNewRun, startTrainer } from "../run/start.ts";
 import { UserError } from "../userError.ts";
 import { chooseTraining, trainingOptions, type ChosenTraining } from "./chooseTraining.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
@@ -125,7 +124,7 @@ async function prepareResuming(
 async function checkStart({ config, model }: ChosenTraining): Promise<void> {
   // loads the numerics
   const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
-  const { checkBackend } = await import("../train/backendCheck.ts");
+  const { checkBackend } = await import("../train/plan.ts");
   const stored = readModelFolder(model);
   checkBackend(stored, config.backend, getBackendsFolder());
   await checkStoredWeights(stored, { numbers: true });

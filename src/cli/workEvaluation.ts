@@ -6,7 +6,7 @@ import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import type { EvaluationResult, EvaluationWork, WorkProgress } from "../protocol/work.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
-import type { ComputedWith } from "../run/computedWith.ts";
+import type { ComputedWith } from "../run/backends.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
 import { createFitCheck } from "../train/taskFit.ts";
 import { readTasks } from "../trajectory/file.ts";

@@ -1,6 +1,12 @@
-/** What a training in another engine is for, and the paper's hyper-parameters. */
-
-import type { ModelSize } from "./modelSize.ts";
+/**
+ * What a training in another engine runs on: the GPUs and how the memory of a model is shared among
+ * them, and the command lines that prepare a folder and start a prepared one.
+ */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { withReadErrors } from "../storage/fileErrors.ts";
+import { readJsonFile } from "../storage/parseJson.ts";
 
 export interface EngineTarget {
   /** A folder, or a name on the Hugging Face hub. */
@@ -49,3 +55,94 @@ export const findLearningRate = (model: string): number =>
 /** For READMEs. */
 export const learningRateNote =
   "Its learning rate depends on the model: 1e-6 for Qwen3-4B, 5e-8 for Qwen3-8B, 3e-7 for Qwen2.5-7B and Granite-4.1-8B.";
+
+export interface ModelSize {
+  /** Bytes of the weights. */
+  readonly weights: number;
+  /** Bytes of the keys and values of a token. */
+  readonly token: number;
+  /** The longest sequence that the model was made for, if that is known. */
+  readonly positions?: number | undefined;
+}
+
+/** In bfloat16. */
+const bytesPerValue = 2;
+
+const count = z.int().min(1).nullish();
+const configSchema = z.looseObject({
+  num_hidden_layers: count,
+  num_attention_heads: count,
+  num_key_value_heads: count,
+  head_dim: count,
+  hidden_size: count,
+  max_position_embeddings: count,
+});
+
+/** An estimate for a name such as `Qwen/Qwen3-8B`; without a number, 8 billion parameters. */
+export function estimateModelSize(name: string): ModelSize {
+  const [, billions = "8"] = /(\d+(?:\.\d+)?)b(?![a-z])/i.exec(name) ?? [];
+  const parameters = Number(billions) * 1e9;
+  return {
+    weights: bytesPerValue * parameters,
+    token: countTokenBytes(parameters > 16e9 ? 80 : 40, 8, 128),
+  };
+}
+
+/** Keys and values of a token. */
+const countTokenBytes = (layers: number, heads: number, width: number): number =>
+  2 * bytesPerValue * layers * heads * width;
+
+/** The size of the model in a folder; what its files do not say is estimated. */
+export function readModelSize(folder: string): ModelSize {
+  const estimate = estimateModelSize(folder);
+  const weights = withReadErrors(folder, () => readdirSync(folder))
+    .filter(it => it.endsWith(".safetensors"))
+    .reduce((sum, it) => sum + statSync(join(folder, it)).size, 0);
+  const file = join(folder, "config.json");
+  const config = existsSync(file)
+    ? readJsonFile(configSchema, file, { noun: "the configuration of a model" })
+    : {};
+  const { num_hidden_layers: layers, num_attention_heads: heads, hidden_size: width } = config;
+  return {
+    weights: weights || estimate.weights,
+    token:
+      layers && heads && width
+        ? countTokenBytes(
+            layers,
+            config.num_key_value_heads ?? heads,
+            config.head_dim ?? width / heads,
+          )
+        : estimate.token,
+    positions: config.max_position_embeddings ?? undefined,
+  };
+}
+
+const address = "http://SERVICE:8970";
+
+/** For TRL: in the folder, on each machine. */
+export const formatAccelerateCommand = (folder: string): string =>
+  `cd ${quote(folder)} && PROVE_URL=${address} accelerate launch --config_file accelerate.yaml train.py`;
+
+/** For verl: on a Ray cluster whose nodes have the folder under the same path. */
+export const formatRayCommand = (folder: string): string => {
+  const variables = { env_vars: { PROVE_URL: address, PYTHONPATH: folder } };
+  return `ray job submit --address http://HEAD:8265 --runtime-env-json ${quote(JSON.stringify(variables))} -- python ${quote(`${folder}/launch.py`)} trainer.nnodes=2`;
+};
+
+/** Prepares a training of the same model on the same tasks. */
+export const formatPrepareCommand = ({
+  tasks,
+  model,
+  loraRank,
+}: {
+  readonly tasks: string;
+  readonly model: string;
+  readonly loraRank?: number | undefined;
+}): string => {
+  const lora = loraRank === undefined ? "" : ` --lora ${loraRank}`;
+  return `prove-rl engine prepare trl --tasks ${quote(tasks)} --model ${quote(model)}${lora} --out trl`;
+};
+
+/** A text as a POSIX shell reads it. */
+const quote = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -2,9 +2,13 @@
  * The settings of a training with verl: the paper's hyper-parameters for the GPUs of one machine.
  * The folder that they are written to is made by the command `engine`.
  */
-import { agentName } from "./agentName.ts";
-import { formatRayCommand } from "./launchCommand.ts";
-import { findLearningRate, learningRateNote, paper, type EngineTarget } from "./target.ts";
+import {
+  formatRayCommand,
+  findLearningRate,
+  learningRateNote,
+  paper,
+  type EngineTarget,
+} from "./target.ts";
 
 const saveEvery = 50;
 
@@ -141,3 +145,5 @@ ${formatRayCommand("/this/folder")}
 The settings are those of the PROVE paper: 16 attempts at each of 16 tasks per step, 350 steps, a KL coefficient of 0.01, prompts of at most 12,384 and responses of at most 16,384 tokens, at most 5 messages of the user and 10 of the model, tensor parallelism of 2. ${learningRateNote} The other settings are verl's, except those that save memory. PROVE's own tests check the settings against verl 0.9.1 and run its agent loop on a CPU. They do not run a training: these settings were not run on GPUs.
 `;
 }
+
+export const agentName = "prove_agent";

@@ -2,7 +2,7 @@
  * What the service and the process of its policy, which it forks, send each other as JSON-RPC.
  * Types only.
  */
-import type { ComputedWith } from "../run/computedWith.ts";
+import type { ComputedWith } from "../run/backends.ts";
 import type { ServedAnswer, ServedRequest } from "../policy/servedPolicy.ts";
 
 /** The policy to open. */

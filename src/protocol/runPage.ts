@@ -4,7 +4,7 @@ import type { RunEvaluation } from "../run/evaluation.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { PageContract } from "./pageChannel.ts";
 
-export type { ComputedWith } from "../run/computedWith.ts";
+export type { ComputedWith } from "../run/backends.ts";
 export type { RunConfig } from "../run/config.ts";
 export type { Estimate, RunEvaluation } from "../run/evaluation.ts";
 export type { StepMetrics } from "../run/metrics.ts";

@@ -4,10 +4,10 @@
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
 import type { RunConfig } from "../run/config.ts";
-import type { FitCounts } from "../run/fitCounts.ts";
+import type { FitCounts } from "../run/startModel.ts";
 import type { TrainingPlan } from "../run/trainingPlan.ts";
 import type { CachedScoring } from "../run/attemptCache.ts";
-import type { ComputedWith } from "../run/computedWith.ts";
+import type { ComputedWith } from "../run/backends.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
 import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/run/runSynthesis.ts";

@@ -15,7 +15,7 @@ import type {
 } from "../protocol/trainer.ts";
 import { UserError } from "../userError.ts";
 import { readEnd, type RunEnd } from "./folder.ts";
-import { readTrainerLock } from "./trainerLock.ts";
+import { readTrainerLock } from "./locks.ts";
 
 export interface Attachment {
   /** The id of the trainer's process. */

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { splits } from "../trajectory/task.ts";
-import { computedWith } from "./computedWith.ts";
+import { computedWith } from "./backends.ts";
 
 export const runFormat = "prove/run@1";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
-import { computedWith } from "./computedWith.ts";
+import { computedWith } from "./backends.ts";
 
 export const evaluationFormat = "prove/evaluation@1";
 

@@ -2,6 +2,7 @@
  * Reads and writes the files of a run's folder: run.json, metrics.jsonl with a line per step,
  * groups and checkpoints. Tensors are written by the trainer.
  */
+import { createHash } from "node:crypto";
 import {
   constants,
   copyFileSync,
@@ -11,11 +12,11 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  createReadStream,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { UserError } from "../userError.ts";
-import { runConfig, runFormat, type LoraSettings, type RunConfig } from "./config.ts";
 import {
   adapterWeightsFile,
   isAdapterFolder,
@@ -26,11 +27,13 @@ import { toWriteError, withWriteErrors, type WriteContext } from "../storage/fil
 import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
 import { keepModelName } from "../storage/modelName.ts";
-import { parseJson } from "../storage/parseJson.ts";
-import { formatRelative } from "../storage/relativePath.ts";
-import { readStartModel } from "./startModel.ts";
-import { stepMetrics, type StepMetrics } from "./metrics.ts";
+import { parseJson, readJsonFile } from "../storage/parseJson.ts";
 import { maxLogBytes, readTextFile } from "../storage/readTextFile.ts";
+import { formatRelative } from "../storage/relativePath.ts";
+import { UserError } from "../userError.ts";
+import { runConfig, runFormat, type LoraSettings, type RunConfig } from "./config.ts";
+import { stepMetrics, type StepMetrics } from "./metrics.ts";
+import { readStartModel } from "./startModel.ts";
 
 /** Says in write errors that a run whose disk was full can be continued. */
 export const resumable: WriteContext = {
@@ -324,4 +327,32 @@ export function listRuns(folder: string): readonly string[] {
     .filter(it => it.isDirectory() && existsSync(getRunFile(join(folder, it.name))))
     .map(it => resolve(folder, it.name))
     .sort();
+}
+
+const digestSchema = z.strictObject({ sha256: z.string() });
+
+/** Throws a `UserError` if the tasks file is not the one that the run began with. */
+export async function checkTasksFile(folder: string, tasks: string): Promise<void> {
+  const hash = createHash("sha256");
+  try {
+    await pipeline(createReadStream(tasks), hash);
+  } catch (cause) {
+    throw new UserError(
+      `the tasks file ${tasks} cannot be read`,
+      "restore it, or start a new run on another file",
+      { cause },
+    );
+  }
+  const sha256 = hash.digest("hex");
+  const file = join(folder, "tasks.json");
+  if (!existsSync(file)) return writeFileAtomicallySync(file, `${JSON.stringify({ sha256 })}\n`);
+  const began = readJsonFile(digestSchema, file, {
+    noun: "the digest of a tasks file",
+    remedy: "delete it to train on the tasks as they are now",
+  });
+  if (began.sha256 !== sha256)
+    throw new UserError(
+      `${tasks} has changed since the run in ${folder} began`,
+      "restore the file, or start a new run; to go on with the changed tasks, delete tasks.json in the run folder",
+    );
 }

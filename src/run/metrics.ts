@@ -1,4 +1,4 @@
-/** The metrics of one step of a run, which is one line of metrics.jsonl. */
+/** The metrics of one step of a run, which is one line of metrics.jsonl, and a run's as CSV. */
 import { z } from "zod";
 
 const number = z.number();
@@ -43,7 +43,7 @@ const learning = {
   alarms: z.array(alarm).optional(),
 };
 
-export const grpoStep = z.object({
+const grpoStep = z.object({
   ...learning,
   method: z.literal("grpo"),
   /** Mean and standard deviation of the total under the run's profile. */
@@ -111,7 +111,7 @@ export const grpoStep = z.object({
   }),
 });
 
-export const sftStep = z.object({
+const sftStep = z.object({
   ...learning,
   method: z.literal("sft"),
   /** Mean loss per token on held-out conversations, if it was measured. */
@@ -129,3 +129,29 @@ export type GrpoStep = z.infer<typeof grpoStep>;
 export type SftStep = z.infer<typeof sftStep>;
 /** One step of a run. */
 export type StepMetrics = z.infer<typeof stepMetrics>;
+
+/**
+ * One row per step, after a row with the names. A number inside an object is named by its path,
+ * such as `reward.mean`, and a list is written as JSON. A value that a step lacks is empty.
+ */
+export function formatMetricsCsv(steps: readonly StepMetrics[]): string {
+  const rows = steps.map(it => new Map(listValues(it, "")));
+  const names = [...new Set(rows.flatMap(it => [...it.keys()]))];
+  return [names, ...rows.map(row => names.map(it => row.get(it) ?? ""))]
+    .map(it => `${it.map(quote).join(",")}\n`)
+    .join("");
+}
+
+function listValues(value: object, prefix: string): (readonly [name: string, text: string])[] {
+  return Object.entries(value).flatMap(([key, it]: [string, unknown]) => {
+    const name = `${prefix}${key}`;
+    if (it === undefined) return [];
+    if (typeof it === "string") return [[name, it] as const];
+    if (typeof it !== "object" || it === null) return [[name, JSON.stringify(it)] as const];
+    return Array.isArray(it) ? [[name, JSON.stringify(it)] as const] : listValues(it, `${name}.`);
+  });
+}
+
+/** A value that contains a separator is quoted as in RFC 4180. */
+const quote = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

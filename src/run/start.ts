@@ -1,19 +1,31 @@
 /**
  * Starts a trainer process on a run folder and attaches to it. The process keeps running when the
- * program that started it exits.
+ * program that started it exits. A new run whose training is refused before its first step leaves
+ * nothing behind: its folder would stand in the way of the next attempt to start it.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
 import { UserError } from "../userError.ts";
 import { attachTrainer, type Attachment } from "./attach.ts";
-import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
-import { clearEnd, getMetricsFile, readEnd, readRun } from "./folder.ts";
-import { getBackendsFolder, listInstalledBackends } from "./nativeBackends.ts";
-import { readTrainerLock, reserveTrainerLock } from "./trainerLock.ts";
+import { getBackendsFolder, listInstalledBackends } from "./backends.ts";
+import type { RunConfig } from "./config.ts";
+import { clearEnd, getMetricsFile, readEnd, readRun, createRun } from "./folder.ts";
+import { readTrainerLock, reserveTrainerLock } from "./locks.ts";
 
-export interface StartOptions {
+interface StartOptions {
   readonly folder: string;
   /** The path of the built trainer program. */
   readonly program: string;
@@ -198,4 +210,71 @@ export function createDeathError(folder: string, pid: number): UserError {
 function createStartError(folder: string, pid: number): UserError {
   const end = readEnd(folder);
   return end?.by === "failed" ? new UserError(end.what, end.remedy) : createDeathError(folder, pid);
+}
+
+/** What a run writes into its folder before its first step. Other files are never removed. */
+const written =
+  /^(?:(?:run|tasks|ended)\.json|trainer\.(?:log|lock)|groups|checkpoints|base|events\.out\.tfevents\..+)$/;
+
+/** Milliseconds in which a trainer that has failed ends. */
+const timeout = 10_000;
+
+/**
+ * Creates a run as `createRun` does, and trains it with the function. If the run cannot be created,
+ * or a trainer has refused to train it, it is removed; what was in the folder before stays.
+ */
+export async function trainNewRun<Result>(
+  folder: string,
+  { config, model }: { readonly config: RunConfig; readonly model: string },
+  trainRun: () => Promise<Result>,
+): Promise<Result> {
+  const list = () => [...listWritten(folder), folder, ...listParents(folder)];
+  const before = new Set(list().filter(it => existsSync(it)));
+  let isCreated = false;
+  try {
+    createRun(folder, config, model);
+    isCreated = true;
+    return await trainRun();
+  } catch (error) {
+    if (!isCreated || (await wasRefused(folder)))
+      for (const it of list()) if (!before.has(it)) removeEntry(it);
+    throw error;
+  }
+}
+
+/** Whether the trainer of a run has ended and refused to train it. */
+async function wasRefused(folder: string): Promise<boolean> {
+  for (let waited = 0; readTrainerLock(folder); waited += 20) {
+    if (waited > timeout) return false;
+    await sleep(20);
+  }
+  const end = readEnd(folder);
+  return end?.by === "failed" && end.isRefused === true;
+}
+
+/** The entries of a run, each folder after what is in it. */
+const listWritten = (folder: string): readonly string[] =>
+  listEntries(folder, name => written.test(name));
+
+function listEntries(parent: string, isListed: (name: string) => boolean): readonly string[] {
+  if (!existsSync(parent) || !statSync(parent).isDirectory()) return [];
+  return readdirSync(parent, { withFileTypes: true })
+    .filter(it => isListed(it.name))
+    .flatMap(it => {
+      const path = join(parent, it.name);
+      return it.isDirectory() ? [...listEntries(path, () => true), path] : [path];
+    });
+}
+
+/** The folders that a path is in, from the inside out. */
+function listParents(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...listParents(parent)];
+}
+
+/** Removes a file, or a folder unless something is in it. */
+function removeEntry(path: string): void {
+  if (!existsSync(path)) return;
+  if (!statSync(path).isDirectory()) rmSync(path, { force: true, maxRetries: 10 });
+  else if (readdirSync(path).length === 0) rmdirSync(path);
 }

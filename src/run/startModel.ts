@@ -1,6 +1,6 @@
 /**
  * What is known of a model before it is loaded: its kind, its name, the servers it was trained on,
- * and how careless its teacher was, which decides the settings of a training that starts from it.
+ * how careless its teacher was, and how many of some tasks fit it.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -72,3 +72,18 @@ export function readCarelessShare(folder: string): number {
   });
   return training.method === "sft" ? training.sft.careless : 0;
 }
+
+export interface FitCounts {
+  readonly total: number;
+  readonly fitting: number;
+  /** Tasks with servers that the student was not trained on. */
+  readonly unknownServers: number;
+  /** Tasks on servers that it knows, but beyond its limits. */
+  readonly tooLong: number;
+}
+
+/** The reasons for people, with the number of tasks of each, such as "23 too long for it". */
+export const listMisfitReasons = ({ unknownServers, tooLong }: FitCounts): string[] => [
+  ...(unknownServers ? [`${unknownServers} on servers that it does not know`] : []),
+  ...(tooLong ? [`${tooLong} too long for it`] : []),
+];

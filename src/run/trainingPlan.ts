@@ -1,5 +1,5 @@
 /** The plan of a training: what it needs, how long a step takes, and both as text. */
-import { formatComputedWith } from "./computedWith.ts";
+import { formatComputedWith } from "./backends.ts";
 
 /** Lengths of teachers' conversations in tokens, as means over the first tasks of a run. */
 export interface TaskLengths {

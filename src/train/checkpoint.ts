@@ -23,7 +23,7 @@ import { writeCheckpoint } from "../run/folder.ts";
 import { readTextFile } from "../storage/readTextFile.ts";
 import { UserError } from "../userError.ts";
 import type { SaveMessage } from "./loop.ts";
-import { writeOptimizer } from "./optimizerFile.ts";
+import { writeOptimizer } from "./optimizer.ts";
 
 /** The configuration of a model that this run trains on these tasks, before its first step. */
 export function createTrainedConfig(

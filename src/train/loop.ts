@@ -17,15 +17,13 @@ import { profiles } from "../reward/profiles.ts";
 import { backends, type RunConfig } from "../run/config.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
-import type { Corpus } from "./corpus.ts";
-import { openGrpo, type GrpoContext, type MakeVariant, type StepOutcomes } from "./grpo.ts";
+import type { Corpus } from "./sft/corpus.ts";
+import { openGrpo, type GrpoContext, type MakeVariant, type StepOutcomes } from "./grpo/grpo.ts";
 import type { MethodContext, TrainingMethod } from "./trainingMethod.ts";
-import { readOptimizer } from "./optimizerFile.ts";
-import { createAdamW, type OptimizerState } from "./optimizer.ts";
+import { readOptimizer, createAdamW, type OptimizerState } from "./optimizer.ts";
 import type { Replica } from "./replicas.ts";
-import { openSft } from "./sft.ts";
-import { openSharedTasks, type SharedTasks } from "./sharedTasks.ts";
-import type { FixtureFile } from "./trainingSet.ts";
+import { openSft } from "./sft/sft.ts";
+import { openSharedTasks, type SharedTasks, type FixtureFile } from "./trainingSet.ts";
 
 /** What the main thread gives each replica to start with. */
 export interface ReplicaSetup {

@@ -1,11 +1,17 @@
-/** AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. */
+/**
+ * AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm, and the file of
+ * its state beside the weights of a checkpoint. The state is stored in full precision, because a
+ * resumed run must equal an uninterrupted one.
+ */
 import * as tf from "@tensorflow/tfjs-core";
+import { hasKernel, runKernel } from "../compute/runKernel.ts";
 import { runningBackend } from "../compute/runningBackend.ts";
 import type { WasmMemory } from "../compute/wasmMemory.ts";
-import { hasKernel, runKernel } from "../compute/runKernel.ts";
 import { getTrainable, type Gradients, type Model } from "../model/transformer.ts";
+import { readWeights, writeWeights, type NamedArray } from "../model/weights.ts";
+import { UserError } from "../userError.ts";
 
-export interface AdamWOptions {
+interface AdamWOptions {
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
@@ -15,7 +21,7 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
-export const adamWDefaults: AdamWOptions = {
+const adamWDefaults: AdamWOptions = {
   beta1: 0.9,
   beta2: 0.98,
   epsilon: 1e-8,
@@ -257,4 +263,35 @@ function assignValues(variable: tf.Variable, values: Float32Array | undefined, n
       `the state of an optimizer has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`,
     );
   tf.tidy(() => variable.assign(tf.tensor(values, variable.shape)));
+}
+
+export async function writeOptimizer(
+  file: string,
+  { step, first, second }: OptimizerState,
+): Promise<void> {
+  const arrays = new Map<string, NamedArray>();
+  for (const [kind, moments] of [
+    ["first", first],
+    ["second", second],
+  ] as const)
+    for (const [name, values] of moments)
+      arrays.set(`${kind}.${name}`, { shape: [values.length], values });
+  await writeWeights(file, { arrays, metadata: { step: String(step) } }, "F32");
+}
+
+export async function readOptimizer(file: string): Promise<OptimizerState> {
+  const { arrays, metadata } = await readWeights(file);
+  const step = Number(metadata["step"]);
+  if (!Number.isInteger(step))
+    throw new UserError(
+      `${file} has no number of steps in its metadata`,
+      "resume from an earlier checkpoint",
+    );
+  const moments = (kind: string) =>
+    new Map(
+      [...arrays]
+        .filter(([name]) => name.startsWith(`${kind}.`))
+        .map(([name, it]) => [name.slice(kind.length + 1), it.values]),
+    );
+  return { step, first: moments("first"), second: moments("second") };
 }

@@ -12,12 +12,12 @@ import {
   TaskConversation,
 } from "../policy/taskConversation.ts";
 import type { RunConfig } from "../run/config.ts";
-import type { FitCounts } from "../run/fitCounts.ts";
+import type { FitCounts } from "../run/startModel.ts";
 import { checkGoals } from "../trajectory/attempt.ts";
 import { listSingleTurns } from "../trajectory/oneTurn.ts";
-import { UserError } from "../userError.ts";
 import { listOfferedItems, type Task } from "../trajectory/task.ts";
-import { createConversation, encodeConversation } from "./corpus.ts";
+import { UserError } from "../userError.ts";
+import { createConversation, encodeConversation } from "./sft/corpus.ts";
 
 /**
  * Throws a `UserError` if a run cannot use a task with the servers as they are now: they lack a
@@ -67,7 +67,7 @@ export function checkMenus(
 }
 
 /** Whether a task fits, or why it does not. */
-export type TaskFit = "fits" | "unknown-server" | "too-long";
+type TaskFit = "fits" | "unknown-server" | "too-long";
 
 /** Returns the function that checks whether tasks fit a student. */
 export function createFitCheck(

@@ -5,7 +5,6 @@
  */
 import { dirname } from "node:path";
 import type { Catalog } from "../environment/catalog.ts";
-import { UserError } from "../userError.ts";
 import {
   checkTools,
   createServerDigest,
@@ -20,6 +19,7 @@ import type {
 } from "../protocol/trainer.ts";
 import { findAlarms, formatAlarm, replaceInvalidNumbers } from "../run/alarms.ts";
 import { createEndEvent } from "../run/attach.ts";
+import { getBackendsFolder } from "../run/backends.ts";
 import type { RunConfig } from "../run/config.ts";
 import {
   appendMetrics,
@@ -31,15 +31,14 @@ import {
   removeUnfinishedFiles,
   writeEnd,
   writeTrainedWith,
+  checkTasksFile,
   type RunEnd,
 } from "../run/folder.ts";
 import { sortAttempts, writeGroups, type GroupLine } from "../run/group.ts";
-import { acquireTrainerLock } from "../run/trainerLock.ts";
+import { acquireTrainerLock } from "../run/locks.ts";
 import type { StepMetrics } from "../run/metrics.ts";
-import { getBackendsFolder } from "../run/nativeBackends.ts";
-import { checkTasksFile } from "../run/tasksDigest.ts";
 import { openEventWriter } from "../run/tensorboard.ts";
-import { checkBackend } from "./backendCheck.ts";
+import { UserError } from "../userError.ts";
 import {
   countTrainable,
   createTrainedConfig,
@@ -55,9 +54,9 @@ import type {
   SaveMessage,
   StepMessage,
 } from "./loop.ts";
+import { checkBackend } from "./plan.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
-import { describeFailure } from "./trainerFailure.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
 /** Milliseconds that replicas have to abandon or complete their step, and to end. */
@@ -72,7 +71,7 @@ export async function runTrainer(options: TrainerOptions): Promise<RunEnd> {
   return await trainer.run();
 }
 
-export interface TrainerOptions {
+interface TrainerOptions {
   /** The run's folder. */
   readonly folder: string;
   readonly catalog: Catalog;
@@ -397,4 +396,22 @@ interface RunOutput {
   readonly count: number;
   readonly events: (seconds: number, metrics: StepMetrics) => void;
   readonly model: StoredModel;
+}
+
+/** `hasBegun`: whether the first step of this training has begun. */
+function describeFailure(error: unknown, step: number, hasBegun: boolean): RunEnd {
+  // an error of a worker is the cause of another error
+  const userError = [error, (error as Error).cause].find(
+    it => it instanceof UserError || (it as Error | undefined)?.name === "UserError",
+  ) as UserError | undefined;
+  if (userError) {
+    const { what, remedy } = userError;
+    return { by: "failed", step, what, remedy, ...(hasBegun ? {} : { isRefused: true }) };
+  }
+  return {
+    by: "failed",
+    step,
+    what: `the training failed: ${(error as Error).message}`,
+    remedy: "trainer.log in the run folder has the details; the run can be resumed",
+  };
 }

@@ -1,6 +1,16 @@
-/** The interface that GRPO and supervised training implement, and what a replica gives them. */
-import type { Gradients, Model } from "../model/transformer.ts";
+/**
+ * The interface that GRPO and supervised training implement, and what both need: the other
+ * replicas, sums over them and over batches, and the order in which data is visited.
+ */
+import * as tf from "@tensorflow/tfjs-core";
+import { createKeyedStream, shuffle } from "../environment/random.ts";
 import type { ChatFormat } from "../model/chatFormat.ts";
+import {
+  disposeGradients,
+  getTrainable,
+  type Gradients,
+  type Model,
+} from "../model/transformer.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -28,7 +38,7 @@ export interface MethodContext {
 }
 
 /** The metrics are the same in every replica; the groups are the replica's own. */
-export interface StepResult {
+interface StepResult {
   readonly metrics: StepMetrics;
   readonly groups: readonly GroupLine[];
 }
@@ -52,4 +62,37 @@ export function sumByName<Name extends string>(
   const values = Float32Array.from(names, it => own[it]);
   group.allReduce(values);
   return Object.fromEntries(names.map((name, i) => [name, values[i]!])) as Record<Name, number>;
+}
+
+/** Takes ownership of both. */
+export function addGradients(sum: Gradients, more: Gradients): Gradients {
+  const added = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
+  disposeGradients(sum);
+  disposeGradients(more);
+  return added;
+}
+
+/** The gradients of a replica that has no share. */
+export const zeroGradients = (model: Model): Gradients =>
+  new Map([...getTrainable(model)].map(([name, it]) => [name, tf.zeros(it.shape)]));
+
+/** The indices 0…n-1 in an order that depends only on the keys. */
+export const shuffleIndices = (n: number, ...keys: readonly number[]): number[] =>
+  shuffle(
+    Array.from({ length: n }, (_, i) => i),
+    createKeyedStream(...keys),
+  );
+
+/**
+ * Samples the indices 0…n-1 without replacement, in a different order each epoch. The index at a
+ * position does not depend on earlier calls.
+ */
+export function createEpochSampler(n: number, seed: number): (position: number) => number {
+  let currentEpoch = -1;
+  let order: readonly number[] = [];
+  return position => {
+    const epoch = Math.floor(position / n);
+    if (epoch !== currentEpoch) order = shuffleIndices(n, seed, (currentEpoch = epoch));
+    return order[position % n]!;
+  };
 }

@@ -1,17 +1,17 @@
 /**
  * Reads what a run trains on from its tasks file: the tasks of its split, or the corpus of their
- * conversations.
+ * conversations. The tasks are in memory that the threads of a training share: as objects, tens of
+ * thousands of them take several times the memory in each thread.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { parseFixtureName } from "../environment/fixtureName.ts";
-import { UserError } from "../userError.ts";
 import type { StoredModel, TaskTopic } from "../model/modelFolder.ts";
 import type { RunConfig } from "../run/config.ts";
-import { listMisfitReasons, type FitCounts } from "../run/fitCounts.ts";
+import { listMisfitReasons, type FitCounts } from "../run/startModel.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { buildCorpus, type BuiltCorpus, type Corpus } from "./corpus.ts";
-import { openSharedTasks, SharedTasksBuilder, type SharedTasks } from "./sharedTasks.ts";
+import { UserError } from "../userError.ts";
+import { buildCorpus, type BuiltCorpus, type Corpus } from "./sft/corpus.ts";
 import { checkMenus, checkTask, createFitCheck, FitTally } from "./taskFit.ts";
 
 export interface TrainingSet {
@@ -40,7 +40,7 @@ type Start = Pick<StoredModel, "config" | "chat">;
 /** The share of tasks that do not fit from which on the user is warned. */
 const misfitShare = 0.1;
 
-export interface LoadingOptions {
+interface LoadingOptions {
   /** Called with the number of tasks read. */
   readonly onTask: (count: number) => void;
   /** Rejects with its reason if it is aborted. */
@@ -224,3 +224,51 @@ const getTaskTopic = ({ goals, servers }: Task): TaskTopic => ({
   })),
   servers: servers.map(({ name, fixture }) => ({ name, fixture })),
 });
+
+/** Any list of tasks, such as an array. */
+export type TaskList = Pick<readonly Task[], "length" | "at">;
+
+/** What is sent to another thread, which opens it with `openSharedTasks`. */
+export interface SharedTasks {
+  /** The tasks as JSON, one after the other. */
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  /** The index of each task's first byte, and at the end the number of bytes. */
+  readonly starts: Float64Array<SharedArrayBuffer>;
+}
+
+/** Collects tasks, which it does not keep as objects. */
+export class SharedTasksBuilder {
+  readonly #tasks: Buffer[] = [];
+
+  add(task: Task): void {
+    this.#tasks.push(Buffer.from(JSON.stringify(task)));
+  }
+
+  build(): SharedTasks {
+    const count = this.#tasks.length;
+    const starts = new Float64Array(new SharedArrayBuffer((count + 1) * 8));
+    for (const [i, it] of this.#tasks.entries()) starts[i + 1] = starts[i]! + it.length;
+    const bytes = new Uint8Array(new SharedArrayBuffer(starts[count]));
+    for (const [i, it] of this.#tasks.entries()) bytes.set(it, starts[i]);
+    return { bytes, starts };
+  }
+}
+
+/** Each call of `at` and each pass over the tasks parses them anew. */
+export function openSharedTasks({ bytes, starts }: SharedTasks): TaskList & Iterable<Task> {
+  const length = starts.length - 1;
+  const parse = (i: number) => {
+    const [from, to] = [starts[i]!, starts[i + 1]!];
+    return JSON.parse(Buffer.from(bytes.buffer, from, to - from).toString()) as Task;
+  };
+  return {
+    length,
+    at(index) {
+      const i = index < 0 ? length + index : index;
+      return i >= 0 && i < length ? parse(i) : undefined;
+    },
+    *[Symbol.iterator]() {
+      for (let i = 0; i < length; i++) yield parse(i);
+    },
+  };
+}

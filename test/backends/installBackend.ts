@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { NativeBackend } from "../../src/run/nativeBackends.ts";
+import type { NativeBackend } from "../../src/run/backends.ts";
 import { findProgram } from "../../src/storage/findProgram.ts";
 import { UserError } from "../../src/userError.ts";
 

@@ -24,7 +24,7 @@ import { warmStart } from "../../src/cli/warmStart.ts";
 import type { Interval } from "../../src/evaluation/interval.ts";
 import { findLatestCheckpoint, listRuns, readMetrics, readRun } from "../../src/run/folder.ts";
 import type { GrpoStep } from "../../src/run/metrics.ts";
-import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { readTrainerLock } from "../../src/run/locks.ts";
 import { root } from "../contracts/transports.ts";
 import { endTrainer } from "../train/endTrainer.ts";
 import type { Task } from "../../src/trajectory/task.ts";

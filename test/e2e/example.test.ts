@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readEvaluation } from "../../src/run/evaluation.ts";
 import { listRuns } from "../../src/run/folder.ts";
-import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { readTrainerLock } from "../../src/run/locks.ts";
 import { readExample } from "./taskFiles.ts";
 import { checkVisible, Workbench } from "./workbench.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readEvaluation } from "../../src/run/evaluation.ts";
 import { listRuns } from "../../src/run/folder.ts";
-import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { readTrainerLock } from "../../src/run/locks.ts";
 import { startCodeServer, type CodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { printMeasure } from "./meter.ts";

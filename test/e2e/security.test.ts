@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { createRun } from "../../src/run/folder.ts";
-import { acquireTrainerLock } from "../../src/run/trainerLock.ts";
+import { acquireTrainerLock } from "../../src/run/locks.ts";
 import { startCodeServer, type CodeServer } from "./codeServer.ts";
 import { installHost } from "./host.ts";
 import { findPackage, repository } from "./packaged.ts";

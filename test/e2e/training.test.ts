@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { readEvaluation } from "../../src/run/evaluation.ts";
 import { listRuns } from "../../src/run/folder.ts";
-import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { readTrainerLock } from "../../src/run/locks.ts";
 import { programs } from "../compute/numbers.ts";
 import { writeTinyModel } from "../model/huggingface/tinyModel.ts";
 import { repository } from "./packaged.ts";

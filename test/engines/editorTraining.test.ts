@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { readEnd, readMetrics } from "../../src/run/folder.ts";
-import { readEngineLock } from "../../src/run/engineLock.ts";
+import { readEngineLock } from "../../src/run/locks.ts";
 import { emptyFolder } from "../cli/program.ts";
 import { root } from "../contracts/transports.ts";
 import { createVscode } from "../editor/fakeVscode.ts";

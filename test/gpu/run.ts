@@ -16,7 +16,7 @@ import {
   listInstalledBackends,
   nativeBackends,
   type NativeBackend,
-} from "../../src/run/nativeBackends.ts";
+} from "../../src/run/backends.ts";
 import { UserError } from "../../src/userError.ts";
 import { createEnvironment, installBackend, runProgram } from "../backends/installBackend.ts";
 import { installEnvironment, python as installedPython } from "../engines/environment.ts";

@@ -1,7 +1,6 @@
 /** The metrics of a run as comma-separated values. */
 import { expect, test } from "vitest";
-import type { StepMetrics } from "../../src/run/metrics.ts";
-import { formatMetricsCsv } from "../../src/run/metricsCsv.ts";
+import { formatMetricsCsv, type StepMetrics } from "../../src/run/metrics.ts";
 
 const step = (n: number, more: object = {}): StepMetrics => ({
   step: n,

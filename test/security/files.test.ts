@@ -19,7 +19,7 @@ import { synthesize } from "../../src/cli/synthesize.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { findFixtureOrigin, listFixtureOrigins } from "../../src/editor/fixtures/fixtureNames.ts";
 import { readRun } from "../../src/run/folder.ts";
-import { getTrainerLockFile } from "../../src/run/trainerLock.ts";
+import { getTrainerLockFile } from "../../src/run/locks.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readServerEntries } from "../../src/mcp/mcpConfig.ts";
 import { runCommand } from "../cli/terminal.ts";

@@ -3,7 +3,7 @@
  * got the lock. It keeps every lock until it ends.
  */
 import { UserError } from "../../src/userError.ts";
-import { acquireTrainerLock } from "../../src/run/trainerLock.ts";
+import { acquireTrainerLock } from "../../src/run/locks.ts";
 
 process.on("message", (folder: string) => {
   process.send!(tryToAcquire(folder));

@@ -6,11 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { attachTrainer } from "../../src/run/attach.ts";
-import {
-  acquireTrainerLock,
-  readTrainerLock,
-  getTrainerLockFile,
-} from "../../src/run/trainerLock.ts";
+import { acquireTrainerLock, readTrainerLock, getTrainerLockFile } from "../../src/run/locks.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";
 
 let folder: string;

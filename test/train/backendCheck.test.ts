@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { StoredModel } from "../../src/model/modelFolder.ts";
-import { checkBackend } from "../../src/train/backendCheck.ts";
+import { checkBackend } from "../../src/train/plan.ts";
 
 const stored = (vocabulary: number, layers: number) => {
   const sizes = { heads: 32, kvHeads: 8, headWidth: 128, hidden: 14_336, ropeBase: 1e4 };

@@ -15,12 +15,12 @@ import {
 import type { GrpoConfig, SftConfig } from "../../src/run/config.ts";
 import type { SftStep } from "../../src/run/metrics.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
-import { tokenPart, type Corpus } from "../../src/train/corpus.ts";
-import { trainOnGroups } from "../../src/train/groupStep.ts";
-import { computeLoss } from "../../src/train/objective.ts";
+import { tokenPart, type Corpus } from "../../src/train/sft/corpus.ts";
+import { trainOnGroups } from "../../src/train/grpo/groupStep.ts";
+import { computeLoss } from "../../src/train/grpo/objective.ts";
 import type { Optimizer } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
-import { openSft } from "../../src/train/sft.ts";
+import { openSft } from "../../src/train/sft/sft.ts";
 import {
   packAttempts,
   splitIntoBatches,

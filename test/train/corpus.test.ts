@@ -13,12 +13,11 @@ import {
   getConversation,
   countConversations,
   tokenPart,
-} from "../../src/train/corpus.ts";
+} from "../../src/train/sft/corpus.ts";
 import { createKeyedStream } from "../../src/environment/random.ts";
-import { createEpochSampler } from "../../src/train/epochSampler.ts";
-import { learningRateFactor } from "../../src/train/sft.ts";
-import { createCarelessTrajectory } from "../../src/train/carelessTeacher.ts";
-import { injectError } from "../../src/train/errorInjection.ts";
+import { createEpochSampler } from "../../src/train/trainingMethod.ts";
+import { learningRateFactor } from "../../src/train/sft/sft.ts";
+import { createCarelessTrajectory, injectError } from "../../src/train/sft/teacherErrors.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { createBoxCatalog, createBoxTasks, createBoxTokenizer } from "./boxes.ts";

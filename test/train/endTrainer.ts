@@ -1,6 +1,6 @@
 /** Ends the trainers that a test has started, also when the test has failed or timed out. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { readTrainerLock } from "../../src/run/locks.ts";
 
 /** Kills the trainer of a run folder, if one is running, and waits until it has exited. */
 export async function endTrainer(folder: string): Promise<void> {

@@ -21,11 +21,11 @@ import {
 } from "../../src/run/config.ts";
 import type { GrpoStep, SftStep } from "../../src/run/metrics.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { buildCorpus } from "../../src/train/corpus.ts";
-import { openGrpo, type GrpoContext } from "../../src/train/grpo.ts";
+import { buildCorpus } from "../../src/train/sft/corpus.ts";
+import { openGrpo, type GrpoContext } from "../../src/train/grpo/grpo.ts";
 import { createAdamW, type Optimizer } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
-import { openSft } from "../../src/train/sft.ts";
+import { openSft } from "../../src/train/sft/sft.ts";
 import type { MethodContext, TrainingMethod } from "../../src/train/trainingMethod.ts";
 import { programs } from "../compute/numbers.ts";
 import {

@@ -13,11 +13,11 @@ import {
   assignAdvantages,
   givesGradient,
   listTokenAdvantages,
-} from "../../src/train/advantages.ts";
-import { computeLearningRate } from "../../src/train/learningRate.ts";
-import { computeLoss, measureBatch, type LossBatch } from "../../src/train/objective.ts";
+} from "../../src/train/grpo/advantages.ts";
+import { computeLearningRate } from "../../src/train/grpo/grpo.ts";
+import { computeLoss, measureBatch, type LossBatch } from "../../src/train/grpo/objective.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
-import type { ScoredAttempt } from "../../src/train/scoredAttempt.ts";
+import type { ScoredAttempt } from "../../src/train/grpo/scoredAttempt.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 
 beforeAll(() => startBackend("wasm", { programs }));

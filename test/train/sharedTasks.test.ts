@@ -1,6 +1,6 @@
 /** Tasks in memory that the threads of a training share. */
 import { expect, test } from "vitest";
-import { openSharedTasks, SharedTasksBuilder } from "../../src/train/sharedTasks.ts";
+import { openSharedTasks, SharedTasksBuilder } from "../../src/train/trainingSet.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
 
 test("another thread gets the same tasks, without a copy of their memory", async () => {

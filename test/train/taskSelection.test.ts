@@ -4,7 +4,7 @@ import {
   createTaskSelector,
   selectTurn,
   type TaskSelector,
-} from "../../src/train/taskSelection.ts";
+} from "../../src/train/grpo/taskSelection.ts";
 import { moveTwice } from "../trajectory/sampleTasks.ts";
 
 const count = (n: number, from = 0) => Array.from({ length: n }, (_, i) => from + i);

@@ -34,7 +34,7 @@ import {
   readMetrics,
 } from "../../src/run/folder.ts";
 import { readGroups } from "../../src/run/group.ts";
-import { readTrainerLock } from "../../src/run/trainerLock.ts";
+import { readTrainerLock } from "../../src/run/locks.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TrainerEvent, TrainerRequest, TrainerStatus } from "../../src/protocol/trainer.ts";
 import { attachTrainer, type Attachment } from "../../src/run/attach.ts";
-import { acquireTrainerLock } from "../../src/run/trainerLock.ts";
+import { acquireTrainerLock } from "../../src/run/locks.ts";
 import { openTrainerSocket, type TrainerSocket } from "../../src/train/trainerSocket.ts";
 
 let folder: string;

@@ -1,7 +1,6 @@
 /** How the work of a step is divided among replicas. */
 import { describe, expect, test } from "vitest";
-import { divideGroups, divideItems } from "../../src/train/workShares.ts";
-import type { TrainingGroup } from "../../src/train/trainingGroup.ts";
+import { divideGroups, divideItems, type TrainingGroup } from "../../src/train/trainingGroup.ts";
 
 /** A group whose attempts are these tokens after an opening. */
 const createGroup = (

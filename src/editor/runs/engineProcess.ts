@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { ProcessTree } from "../../mcp/processTree.ts";
-import { acquireEngineLock } from "../../run/engineLock.ts";
+import { acquireEngineLock } from "../../run/locks.ts";
 
 /** How long the programs may take to end after a request to stop, in milliseconds. */
 const stopTimeout = 10_000;

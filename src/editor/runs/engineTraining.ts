@@ -5,10 +5,10 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { env, Uri, window, type Disposable, type Memento } from "vscode";
-import { formatAccelerateCommand, formatRayCommand } from "../../engine/launchCommand.ts";
+import { formatAccelerateCommand, formatRayCommand } from "../../engine/target.ts";
 import { ProcessTree } from "../../mcp/processTree.ts";
 import type { RunState } from "../../protocol/runPage.ts";
-import { createEngineConflict, readEngineLock } from "../../run/engineLock.ts";
+import { createEngineConflict, readEngineLock } from "../../run/locks.ts";
 import { clearEnd, readEnd, writeEnd } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { showError, showInformation, showWarning } from "../shared/notifications.ts";

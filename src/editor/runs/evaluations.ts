@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { Uri } from "vscode";
 import type { EvaluationResult } from "../../protocol/work.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
-import { formatComputedWith } from "../../run/computedWith.ts";
+import { formatComputedWith } from "../../run/backends.ts";
 import { evaluationFormat, getTrend, type RunEvaluation } from "../../run/evaluation.ts";
 import { getCheckpointFolder } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";

@@ -9,7 +9,7 @@ import {
   listInstalledBackends,
   nativeBackends,
   type NativeBackend,
-} from "../../run/nativeBackends.ts";
+} from "../../run/backends.ts";
 import { UserError } from "../../userError.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { pickOne } from "../shared/quickInput.ts";

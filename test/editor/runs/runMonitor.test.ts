@@ -19,7 +19,7 @@ import { defaultSftSettings } from "../../../src/run/config.ts";
 import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";
 import type { StepMetrics } from "../../../src/run/metrics.ts";
 import { getLogFile } from "../../../src/run/start.ts";
-import { acquireTrainerLock, reserveTrainerLock } from "../../../src/run/trainerLock.ts";
+import { acquireTrainerLock, reserveTrainerLock } from "../../../src/run/locks.ts";
 import { UserError } from "../../../src/userError.ts";
 
 const root = mkdtempSync(join(tmpdir(), "prove-watch-"));

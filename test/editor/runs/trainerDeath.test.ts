@@ -10,7 +10,7 @@ import type { Uri } from "vscode";
 import type { ProveFolder } from "../../../src/editor/shared/proveFolder.ts";
 import { createRunConfig } from "../../../src/run/createRunConfig.ts";
 import { getLogFile, startTrainer } from "../../../src/run/start.ts";
-import { readTrainerLock, readTrainerProcess } from "../../../src/run/trainerLock.ts";
+import { readTrainerLock, readTrainerProcess } from "../../../src/run/locks.ts";
 import { createVscode } from "../fakeVscode.ts";
 
 interface Shown {
@@ -86,7 +86,7 @@ async function start(then = ""): Promise<number> {
   writeFileSync(
     program,
     `import { openTrainerSocket } from ${JSON.stringify(join(src, "train/trainerSocket.ts"))};
-    import { acquireTrainerLock } from ${JSON.stringify(join(src, "run/trainerLock.ts"))};
+    import { acquireTrainerLock } from ${JSON.stringify(join(src, "run/locks.ts"))};
     import { writeEnd } from ${JSON.stringify(join(src, "run/folder.ts"))};
     const [run] = process.argv.slice(2);
     const status = { state: "training", run, pid: process.pid, method: "grpo", step: 0, spent: 0, doing: "waiting" };

@@ -8,7 +8,7 @@ import type {
   TrainingChoices,
   TrainingPromptContext,
 } from "../../../src/editor/runs/trainingPrompts.ts";
-import type { FitCounts } from "../../../src/run/fitCounts.ts";
+import type { FitCounts } from "../../../src/run/startModel.ts";
 
 interface Question {
   readonly text: string;

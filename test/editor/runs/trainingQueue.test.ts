@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Uri } from "vscode";
 import type { ProveFolder } from "../../../src/editor/shared/proveFolder.ts";
 import { createRunConfig } from "../../../src/run/createRunConfig.ts";
-import { acquireTrainerLock } from "../../../src/run/trainerLock.ts";
+import { acquireTrainerLock } from "../../../src/run/locks.ts";
 import { openTrainerSocket } from "../../../src/train/trainerSocket.ts";
 import { createVscode } from "../fakeVscode.ts";
 

@@ -1,8 +1,8 @@
 /** Sums over the attempts of a GRPO step, and the metrics of the step computed from the sums. */
-import { countErrors } from "../evaluation/row.ts";
-import { listOwnCalls } from "../trajectory/oneTurn.ts";
-import { getEnd } from "../trajectory/trajectory.ts";
-import type { GrpoStep } from "../run/metrics.ts";
+import { countErrors } from "../../evaluation/row.ts";
+import type { GrpoStep } from "../../run/metrics.ts";
+import { listOwnCalls } from "../../trajectory/oneTurn.ts";
+import { getEnd } from "../../trajectory/trajectory.ts";
 import type { ScoredAttempt } from "./scoredAttempt.ts";
 
 interface StepSeconds {

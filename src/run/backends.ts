@@ -1,17 +1,19 @@
 /**
- * Native backends of TensorFlow.js that a user has installed: where they are, and which there are.
- * Installing them is left to the command-line program, starting them to the trainer.
+ * The backends of TensorFlow.js: where a user has installed native ones, and the record of which
+ * one a training or an evaluation computed with. Installing them is left to the command-line
+ * program, starting them to the trainer.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { z } from "zod";
 
 export const nativeBackends = ["tensorflow", "webgpu"] as const;
 
 export type NativeBackend = (typeof nativeBackends)[number];
 
 /** The variable that names the folder of native backends. The editor sets it for its programs. */
-export const backendsVariable = "PROVE_BACKENDS";
+const backendsVariable = "PROVE_BACKENDS";
 
 /** The folder of native backends; each that is installed has a folder of its name in it. */
 export function getBackendsFolder(env: NodeJS.ProcessEnv = process.env): string {
@@ -28,3 +30,20 @@ export function getBackendsFolder(env: NodeJS.ProcessEnv = process.env): string 
 
 export const listInstalledBackends = (folder: string): readonly NativeBackend[] =>
   nativeBackends.filter(it => existsSync(join(folder, it)));
+
+export const computedWith = z.strictObject({
+  backend: z.string(),
+  device: z.string(),
+  /** Why it was chosen, as far as that is not plain. */
+  notes: z.array(z.string()),
+});
+
+export type ComputedWith = z.infer<typeof computedWith>;
+
+/** Such as "wasm, the processor", followed by the notes. */
+export const formatComputedWith = ({
+  backend,
+  device,
+  notes,
+}: Omit<ComputedWith, "notes"> & { readonly notes: readonly string[] }): string =>
+  [`${backend}, ${device}`, ...notes].join("; ");

@@ -4,38 +4,35 @@
  * wrote have no gradient. advantages.ts has equation (1), objective.ts the loss.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Catalog } from "../environment/catalog.ts";
-import { openStudent, type Student } from "../model/student.ts";
-import type { TokenMask } from "../model/textTokens.ts";
-import { rollout, type Rollout } from "../policy/rollout.ts";
-import type { Profile } from "../reward/profiles.ts";
-import type { GrpoConfig } from "../run/config.ts";
-import type { TaskOutcome } from "../run/metrics.ts";
-import type { GroupLine } from "../run/group.ts";
-import type { Task } from "../trajectory/task.ts";
-import { getEnd } from "../trajectory/trajectory.ts";
-import { UserError } from "../userError.ts";
+import type { Catalog } from "../../environment/catalog.ts";
+import { openStudent, type Student } from "../../model/student.ts";
+import type { TokenMask } from "../../model/textTokens.ts";
+import { rollout, type Rollout } from "../../policy/rollout.ts";
+import type { Profile } from "../../reward/profiles.ts";
+import type { GrpoConfig, GrpoSettings } from "../../run/config.ts";
+import type { GroupLine } from "../../run/group.ts";
+import type { TaskOutcome } from "../../run/metrics.ts";
+import { createTrainingGroup, divideItems, type TrainingGroup } from "../trainingGroup.ts";
+import { sumByName, type ProcessGroup, type TrainingMethod } from "../trainingMethod.ts";
+import type { TaskList } from "../trainingSet.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { getEnd } from "../../trajectory/trajectory.ts";
+import { UserError } from "../../userError.ts";
 import { assignAdvantages, givesGradient, hasVariance } from "./advantages.ts";
-import {
-  createTaskSelector,
-  drawVariantSeed,
-  selectTurn,
-  type SelectedTask,
-} from "./taskSelection.ts";
-import { computeLearningRate } from "./learningRate.ts";
 import {
   measuredEvery,
   trainOnGroups,
   type ClippedTokens,
   type GroupStepContext,
 } from "./groupStep.ts";
-import type { TaskList } from "./sharedTasks.ts";
-import { sumByName, type ProcessGroup, type TrainingMethod } from "./trainingMethod.ts";
-import { createGroupLines } from "./groupLines.ts";
+import { createGroupLines, createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
-import { createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
-import { createTrainingGroup, type TrainingGroup } from "./trainingGroup.ts";
-import { divideItems } from "./workShares.ts";
+import {
+  createTaskSelector,
+  drawVariantSeed,
+  selectTurn,
+  type SelectedTask,
+} from "./taskSelection.ts";
 
 export interface GrpoContext extends GroupStepContext {
   readonly catalog: Catalog;
@@ -358,5 +355,28 @@ async function untilInterrupted<T>(
     return undefined;
   } finally {
     clearInterval(timer);
+  }
+}
+
+/** Steps over which the rate rises. */
+const warmUp = 5;
+
+/** The share of the rate that is left at the end of a run in which it falls. */
+const floor = 0.05;
+
+/** `progress` is the completed part of the run's steps or seconds, from 0 to 1. */
+export function computeLearningRate(
+  { learningRate, decay }: Pick<GrpoSettings, "learningRate" | "decay">,
+  step: number,
+  progress: number,
+): number {
+  const risen = learningRate * Math.min(1, step / warmUp);
+  switch (decay) {
+    case "constant":
+      return risen;
+    case "linear":
+      return risen * Math.max(floor, 1 - progress);
+    case "cosine":
+      return risen * (floor + ((1 - floor) * (1 + Math.cos(Math.PI * progress))) / 2);
   }
 }

@@ -5,13 +5,16 @@ import {
   computeLogProbabilities,
   type Gradients,
   type Model,
-} from "../model/transformer.ts";
-import type { GrpoConfig } from "../run/config.ts";
-import { addGradients, zeroGradients } from "./gradients.ts";
+} from "../../model/transformer.ts";
+import type { GrpoConfig } from "../../run/config.ts";
+import {
+  packAttempts,
+  splitIntoBatches,
+  divideGroups,
+  type TrainingGroup,
+} from "../trainingGroup.ts";
+import { addGradients, zeroGradients, sumByName, type MethodContext } from "../trainingMethod.ts";
 import { computeLoss, measureBatch, type LossBatch, type MinibatchSize } from "./objective.ts";
-import { packAttempts, splitIntoBatches, type TrainingGroup } from "./trainingGroup.ts";
-import { sumByName, type MethodContext } from "./trainingMethod.ts";
-import { divideGroups } from "./workShares.ts";
 
 export interface GroupStepContext extends MethodContext {
   /**

@@ -3,14 +3,23 @@
  * teacher's conversation.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { packGroups, type PackedGroup } from "../model/packedBatch.ts";
+import { packGroups, type PackedGroup } from "../../model/packedBatch.ts";
 import {
   disposeGradients,
   computeGradients,
   computeLogProbabilities,
   type Gradients,
-} from "../model/transformer.ts";
-import type { SftConfig } from "../run/config.ts";
+} from "../../model/transformer.ts";
+import type { SftConfig } from "../../run/config.ts";
+import { tokensPerBatch, divideItems } from "../trainingGroup.ts";
+import {
+  createEpochSampler,
+  addGradients,
+  zeroGradients,
+  sumByName,
+  type MethodContext,
+  type TrainingMethod,
+} from "../trainingMethod.ts";
 import {
   getConversation,
   countConversations,
@@ -18,11 +27,6 @@ import {
   type EncodedConversation,
   type Corpus,
 } from "./corpus.ts";
-import { createEpochSampler } from "./epochSampler.ts";
-import { addGradients, zeroGradients } from "./gradients.ts";
-import { tokensPerBatch } from "./trainingGroup.ts";
-import { sumByName, type MethodContext, type TrainingMethod } from "./trainingMethod.ts";
-import { divideItems } from "./workShares.ts";
 
 export function openSft(
   { group, model, optimizer }: MethodContext,

@@ -2,16 +2,15 @@
  * The corpus of supervised training: teachers' conversations as token ids, with a mark for each
  * token that the student should learn to write, concatenated in memory that all workers share.
  */
-import type { Catalog } from "../environment/catalog.ts";
-import { listMenuTools } from "../environment/menu.ts";
-import { createKeyedStream } from "../environment/random.ts";
-import type { ChatFormat } from "../model/chatFormat.ts";
-import { createRules, type Conversation } from "../policy/policy.ts";
-import type { SftSettings } from "../run/config.ts";
-import { listOfferedItems, type Task } from "../trajectory/task.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
-import { createCarelessTrajectory } from "./carelessTeacher.ts";
-import { injectError } from "./errorInjection.ts";
+import type { Catalog } from "../../environment/catalog.ts";
+import { listMenuTools } from "../../environment/menu.ts";
+import { createKeyedStream } from "../../environment/random.ts";
+import type { ChatFormat } from "../../model/chatFormat.ts";
+import { createRules, type Conversation } from "../../policy/policy.ts";
+import type { SftSettings } from "../../run/config.ts";
+import { listOfferedItems, type Task } from "../../trajectory/task.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { createCarelessTrajectory, injectError } from "./teacherErrors.ts";
 
 /**
  * Concatenated conversations. The arrays are in shared memory, so that passing a corpus to a worker

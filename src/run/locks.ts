@@ -1,9 +1,12 @@
-/** The lock of a run folder, trainer.lock: which process trains there, and where it listens. */
-import { join } from "node:path";
+/**
+ * The locks of a run folder: trainer.lock, with the process that trains there and where it listens,
+ * and engine.lock, with the process of launch.py where an editor trains on another engine.
+ */
+import { join, basename } from "node:path";
 import { acquireLock, readLock } from "../storage/fileLock.ts";
 import { UserError } from "../userError.ts";
 
-export interface TrainerLock {
+interface TrainerLock {
   readonly pid: number;
   /** The path of a Unix socket or a named pipe. */
   readonly address: string;
@@ -55,4 +58,26 @@ const createTrainerConflict = (folder: string, pid: number): UserError =>
   new UserError(
     `${folder} is being trained by process ${pid}`,
     "attach to it, stop it first, or choose another folder",
+  );
+
+const getFile = (folder: string): string => join(folder, "engine.lock");
+
+/** The process that trains on a folder, if there is one. */
+export const readEngineLock = (folder: string): number | undefined =>
+  readLock(getFile(folder))?.pid;
+
+/**
+ * Takes a run folder for the process `pid`, and returns the function that releases it. Throws a
+ * `UserError` if another process trains there.
+ */
+export const acquireEngineLock = (folder: string, pid: number): (() => void) =>
+  acquireLock(getFile(folder), {
+    pid,
+    createConflict: holder => createEngineConflict(folder, holder),
+  });
+
+export const createEngineConflict = (folder: string, pid: number): UserError =>
+  new UserError(
+    `${basename(folder)} is being trained already, by process ${pid} of another window`,
+    "stop it first",
   );

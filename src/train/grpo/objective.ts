@@ -10,7 +10,7 @@
  * (`attempts`), or 1/(m · the most tokens of an attempt) (`constant`).
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { GrpoSettings } from "../run/config.ts";
+import type { GrpoSettings } from "../../run/config.ts";
 
 type LossSettings = Pick<GrpoSettings, "ratio" | "normalization" | "clip" | "kl">;
 
@@ -27,7 +27,7 @@ export interface LossBatch {
 }
 
 /** Tokens on which the KL term is measured. */
-export interface ReferenceTokens {
+interface ReferenceTokens {
   /** (K) indices of sampled tokens */
   readonly tokens: readonly number[];
   /** (K) lp_ref */

@@ -5,12 +5,11 @@
  *
  * or with another scale; and, if credit is given per call, of the tokens of their calls.
  */
-import type { ChatLimits } from "../model/chatFormat.ts";
-import type { CallEvidence } from "../reward/breakdown.ts";
-import type { GrpoSettings } from "../run/config.ts";
-import { shuffleIndices } from "./epochSampler.ts";
+import type { ChatLimits } from "../../model/chatFormat.ts";
+import type { CallEvidence } from "../../reward/breakdown.ts";
+import type { GrpoSettings } from "../../run/config.ts";
+import { shuffleIndices, sumByName, type ProcessGroup } from "../trainingMethod.ts";
 import type { ScoredAttempt } from "./scoredAttempt.ts";
-import { sumByName, type ProcessGroup } from "./trainingMethod.ts";
 
 type AdvantageSettings = Pick<
   GrpoSettings,

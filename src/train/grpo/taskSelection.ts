@@ -2,11 +2,11 @@
  * Chooses the tasks of each step: in the order of an epoch, or partly by how undecided they are
  * (RODS, arXiv 2606.19047), which depends on the outcomes of earlier steps only.
  */
-import { createKeyedStream } from "../environment/random.ts";
-import type { TaskOutcome } from "../run/metrics.ts";
-import { listSingleTurns } from "../trajectory/oneTurn.ts";
-import type { Task } from "../trajectory/task.ts";
-import { createEpochSampler } from "./epochSampler.ts";
+import { createKeyedStream } from "../../environment/random.ts";
+import type { TaskOutcome } from "../../run/metrics.ts";
+import { createEpochSampler } from "../trainingMethod.ts";
+import { listSingleTurns } from "../../trajectory/oneTurn.ts";
+import type { Task } from "../../trajectory/task.ts";
 
 /** A task of a step. */
 export interface SelectedTask {
@@ -28,7 +28,7 @@ export interface TaskSelector {
   record(step: number, outcomes: readonly TaskOutcome[]): void;
 }
 
-export interface TaskSelectionOptions {
+interface TaskSelectionOptions {
   /** The index of each task in its split, and how many tasks a step takes. */
   readonly places: readonly number[];
   readonly prompts: number;

@@ -1,16 +1,20 @@
-/** A scored attempt of a group with the tokens to train on, and how it is made of a rollout. */
-import type { Catalog } from "../environment/catalog.ts";
-import type { ChatFormat, ChatTokens } from "../model/chatFormat.ts";
-import type { TokenMask } from "../model/textTokens.ts";
-import { paperProfile, type Profile } from "../reward/profiles.ts";
-import { createScorer } from "../reward/scorer.ts";
-import { isAchieved } from "../reward/success.ts";
-import type { FinishedAttempt } from "../trajectory/attempt.ts";
-import { createConversation } from "./corpus.ts";
-import type { Task } from "../trajectory/task.ts";
-import { listCalls, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
-import type { Breakdown } from "../reward/breakdown.ts";
-import type { Branch } from "../model/packedBatch.ts";
+/**
+ * A scored attempt of a group with the tokens to train on: how it is made of a rollout, and the
+ * line of a group file that it is stored as.
+ */
+import type { Catalog } from "../../environment/catalog.ts";
+import type { ChatFormat, ChatTokens } from "../../model/chatFormat.ts";
+import type { Branch } from "../../model/packedBatch.ts";
+import type { TokenMask } from "../../model/textTokens.ts";
+import type { Breakdown } from "../../reward/breakdown.ts";
+import { paperProfile, type Profile } from "../../reward/profiles.ts";
+import { createScorer } from "../../reward/scorer.ts";
+import { isAchieved } from "../../reward/success.ts";
+import { groupFormat, type GroupLine } from "../../run/group.ts";
+import { createConversation } from "../sft/corpus.ts";
+import type { FinishedAttempt } from "../../trajectory/attempt.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { listCalls, type Finished, type Trajectory } from "../../trajectory/trajectory.ts";
 
 export interface ScoredAttempt {
   readonly task: Task;
@@ -37,7 +41,7 @@ export interface ScoredAttempt {
   clipped: number[];
 }
 
-export interface ScorerOptions {
+interface ScorerOptions {
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly chat: ChatFormat;
@@ -116,4 +120,41 @@ function listCallsOfTokens(
   return [...idsByMessage].flatMap(([number, own]) =>
     chatFormat.indexCalls(own).map(call => positions.get(number)?.[call] ?? -1),
   );
+}
+
+/** The lines of a group, in the order of its attempts. */
+export const createGroupLines = (
+  step: number,
+  {
+    attempts,
+    variant,
+  }: { readonly attempts: readonly ScoredAttempt[]; readonly variant: Task | undefined },
+): GroupLine[] =>
+  attempts.map((it, attempt) => ({
+    format: groupFormat,
+    step,
+    task: it.task.id,
+    attempt,
+    advantage: it.advantage,
+    ...(it.credits ? { credits: [...it.credits] } : {}),
+    success: it.success,
+    paper: it.paper,
+    breakdown: it.breakdown,
+    clipped: it.clipped,
+    trajectory: stripTrajectory(it.trajectory),
+    ...(variant ? { variant } : {}),
+  }));
+
+/** Without patches, which a replay restores, and with log-probabilities to six digits. */
+function stripTrajectory({ header, events }: Trajectory): GroupLine["trajectory"] {
+  return {
+    header,
+    events: events.map(it => {
+      if (it.kind === "assistant" && it.logprobs)
+        return { ...it, logprobs: it.logprobs.map(lp => Number(lp.toPrecision(6))) };
+      if (it.kind !== "call") return it;
+      const { patches: _, ...rest } = it;
+      return rest;
+    }),
+  };
 }
