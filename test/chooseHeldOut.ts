@@ -11,7 +11,7 @@ import { loadServers } from "../src/servers/catalog.ts";
 import { getDependencyGraph } from "../src/synthesis/graph/dependencyGraph.ts";
 import { formatPair, heldOutFormat } from "../src/synthesis/pipeline/split.ts";
 import { readTasks } from "../src/trajectory/file.ts";
-import { formatEdge, listGoalEdges } from "../src/trajectory/goalEdges.ts";
+import { formatEdge, listGoalEdges } from "../src/trajectory/seenTasks.ts";
 
 /** The share of the tasks that may be held out by edges, and by pairs. */
 const maxShare = { edges: 0.08, pairs: 0.1 };

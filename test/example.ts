@@ -11,10 +11,8 @@ import { rollout } from "../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../src/policy/scripted.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/pipeline/run/synthesize.ts";
-import { listCalls } from "../src/trajectory/trajectory.ts";
-import { formatTrajectory } from "../src/trajectory/trajectoryLine.ts";
-import type { Task } from "../src/trajectory/task.ts";
-import { formatTaskLine } from "../src/trajectory/taskLine.ts";
+import { listCalls, formatTrajectory } from "../src/trajectory/trajectory.ts";
+import { type Task, formatTaskLine } from "../src/trajectory/task.ts";
 
 const servers = await loadServers();
 

@@ -9,7 +9,7 @@ import { createRunConfig } from "../run/createRunConfig.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { formatTaskLine } from "../trajectory/taskLine.ts";
+import { formatTaskLine } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import { synthesizeTasks } from "./benchAttempts.ts";

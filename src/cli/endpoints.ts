@@ -5,7 +5,7 @@
  */
 import { UserError } from "../userError.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
-import { EndpointFault } from "../policy/endpointFault.ts";
+import { EndpointFault } from "../policy/endpointFormat.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { option, type CliContext, type OptionValues } from "./command.ts";
 import { countOf } from "./parsers.ts";

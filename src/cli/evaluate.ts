@@ -13,10 +13,9 @@ import { formatBug, UserError } from "../userError.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { readTasks } from "../trajectory/file.ts";
-import { splits, type Task } from "../trajectory/task.ts";
+import { splits, type Task, formatTaskLine } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { createSeenTasks, listGoalTools, listTurnSequences } from "../trajectory/seenTasks.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import {

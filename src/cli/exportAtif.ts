@@ -6,7 +6,7 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { JsonObject } from "../environment/json.ts";
 import { listMenuTools } from "../environment/menu.ts";
 import { formatChatMessage } from "../policy/endpointFormat.ts";
-import { createChatMessages } from "../policy/endpointPolicy.ts";
+import { createChatMessages } from "../policy/chatMessages.ts";
 import { createRules } from "../policy/policy.ts";
 import { formatTool } from "../service/servedAttempt.ts";
 import { listOfferedItems, type Task } from "../trajectory/task.ts";

@@ -2,7 +2,7 @@
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { JsonObject } from "../environment/json.ts";
 import { formatChatMessage } from "../policy/endpointFormat.ts";
-import { createChatMessages } from "../policy/endpointPolicy.ts";
+import { createChatMessages } from "../policy/chatMessages.ts";
 import { createRules } from "../policy/policy.ts";
 import { TaskConversation } from "../policy/taskConversation.ts";
 import { createServedHeader, describeAttempt } from "../service/servedAttempt.ts";

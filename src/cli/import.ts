@@ -12,7 +12,7 @@ import {
   type SkipReason,
 } from "../synthesis/pipeline/importedTasks.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
-import { formatTaskLine } from "../trajectory/taskLine.ts";
+import { formatTaskLine } from "../trajectory/task.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
 import { checkTrajectoryName, formatImport, importRollouts } from "./importRollouts.ts";
 import { countOf, existingPath, oneOf, outputPath } from "./parsers.ts";

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { computeMean } from "../evaluation/interval.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { formatTrajectory } from "../trajectory/trajectoryLine.ts";
+import { formatTrajectory } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
 import {
   argument,

@@ -17,7 +17,7 @@ import {
   type StoredModel,
 } from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
-import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
+import { createEndpointPolicy } from "../policy/chatMessages.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idlePolicy, createTeacherPolicy } from "../policy/scripted.ts";
 import { getBackendsFolder, type ComputedWith } from "../run/backends.ts";

@@ -1,7 +1,7 @@
 /** `replay`: replays recorded attempts on fresh sessions and reports those that differ. */
 import { resolve } from "node:path";
 import { describeFailure, formatBug, UserError } from "../userError.ts";
-import { readRecordedAttempts } from "../trajectory/recordedAttempts.ts";
+import { readRecordedAttempts } from "../trajectory/file.ts";
 import { checkReplay, type ReplayResult } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";

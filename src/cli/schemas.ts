@@ -9,9 +9,8 @@ import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { mcpConfigSchema } from "../mcp/mcpEntry.ts";
 import { trainingSettings } from "../run/config.ts";
-import { taskLineSchema } from "../trajectory/taskLine.ts";
-import { headerSchema } from "../trajectory/trajectory.ts";
-import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
+import { taskLineSchema } from "../trajectory/task.ts";
+import { headerSchema, eventLineSchema } from "../trajectory/trajectory.ts";
 import { defineCommand, option } from "./command.ts";
 import { outputPath } from "./parsers.ts";
 

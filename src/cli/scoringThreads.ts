@@ -8,8 +8,7 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Profile } from "../reward/profiles.ts";
 import type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
-import { createTaskScorer } from "../run/scoreAttempts.ts";
-import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
+import { createTaskScorer, type ScoredRows, type ScoringResult } from "../run/scoreAttempts.ts";
 import { readLines, type Line } from "../storage/jsonLines.ts";
 import { checkRegularFile } from "../storage/regularFile.ts";
 

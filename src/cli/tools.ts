@@ -2,7 +2,7 @@
 import type { Tool } from "../environment/server.ts";
 import type { ConnectedTool } from "../mcp/toolList.ts";
 import { formatChatTool } from "../policy/endpointFormat.ts";
-import { createChatTool } from "../policy/endpointPolicy.ts";
+import { createChatTool } from "../policy/chatMessages.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, optionalArgument } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";

@@ -1,16 +1,20 @@
 /** The work for the editor that lets a student or an endpoint attempt one task. */
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
-import { continueAttempt } from "../policy/continuedPolicy.ts";
-import { createEndpointPolicy } from "../policy/endpointPolicy.ts";
+import { continueAttempt } from "../policy/scripted.ts";
+import { createEndpointPolicy } from "../policy/chatMessages.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import type { AttemptWork } from "../protocol/work.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { createFitCheck } from "../train/taskFit.ts";
 import type { Task } from "../trajectory/task.ts";
-import { getEnd, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
-import { formatTrajectory } from "../trajectory/trajectoryLine.ts";
+import {
+  getEnd,
+  type Finished,
+  type Trajectory,
+  formatTrajectory,
+} from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 import { openEndpointFor, sentContent } from "./endpoints.ts";

@@ -4,8 +4,12 @@ import { openCatalog } from "../environment/catalog.ts";
 import type { ScoringWork } from "../protocol/work.ts";
 import { profiles } from "../reward/profiles.ts";
 import { createCacheKey, writeCachedRows } from "../run/attemptCache.ts";
-import type { AttemptSource } from "../run/scoreAttempts.ts";
-import { scoreInBatches, type ScoredRows, type ScoringResult } from "../run/scoreInBatches.ts";
+import {
+  type AttemptSource,
+  scoreInBatches,
+  type ScoredRows,
+  type ScoringResult,
+} from "../run/scoreAttempts.ts";
 import type { CliContext } from "./command.ts";
 import { minThreadedBytes, scoreInThreads } from "./scoringThreads.ts";
 

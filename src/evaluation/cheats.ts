@@ -15,7 +15,7 @@ import { fillArguments } from "./solvers/plausibleValues.ts";
 import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
 import type { SolverRun, Steps } from "./solvers/solverRun.ts";
 
-export interface Cheat {
+interface Cheat {
   readonly name: string;
   /** The calls after the first one. */
   readonly listCalls: (run: SolverRun, first: Call) => readonly Call[];
@@ -34,7 +34,7 @@ const repetitions = 3;
 const padding = 2;
 const guesses = 3;
 
-export const cheats = Object.freeze<Cheat[]>([
+const cheats = Object.freeze<Cheat[]>([
   { name: "one-call", listCalls: () => [] },
   { name: "repeat", listCalls: (_, first) => Array.from({ length: repetitions }, () => first) },
   {
@@ -97,7 +97,7 @@ function findFirstCall(run: SolverRun): Call | undefined {
 }
 
 /** The share of the teacher's mean total that a cheat earns, by profile. */
-export interface CheatResult {
+interface CheatResult {
   readonly cheat: string;
   readonly hasOracle: boolean;
   readonly shares: Readonly<Record<string, number>>;

@@ -17,7 +17,7 @@ import { describeFailure, UserError } from "../userError.ts";
 import { computeMetrics, type EvaluationMetrics } from "./metrics.ts";
 import { measureAttempt, type EvaluationRow } from "./row.ts";
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   readonly catalog: Catalog;
   /** The reward profiles. Metrics contain the parts of the first one. */
   readonly profiles: readonly Profile[];

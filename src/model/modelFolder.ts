@@ -11,7 +11,14 @@ import { mergeParameter } from "./adapters.ts";
 import { parseFixtureName } from "../environment/fixtureName.ts";
 import { getSettingsFile } from "../storage/modelName.ts";
 import { parseJson } from "../storage/parseJson.ts";
-import { listGoalEdges } from "../trajectory/goalEdges.ts";
+import {
+  listGoalEdges,
+  createSeenTasks,
+  listGoalTools,
+  listTurnSequences,
+  type SeenTasks,
+  type TaskCalls,
+} from "../trajectory/seenTasks.ts";
 import type { Goal } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { modelConfig, modelFormat, type ModelConfig } from "./modelConfig.ts";
@@ -29,13 +36,6 @@ import { readHuggingFaceSettings } from "./huggingface/settings.ts";
 import { checkWeightFiles, listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
 import { createCompactFormat } from "./compactFormat.ts";
 import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
-import {
-  createSeenTasks,
-  listGoalTools,
-  listTurnSequences,
-  type SeenTasks,
-  type TaskCalls,
-} from "../trajectory/seenTasks.ts";
 import type { Tool } from "./valueText.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
 import { createModel, getTrainable, type Model } from "./transformer.ts";

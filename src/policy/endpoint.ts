@@ -1,6 +1,8 @@
 /**
  * An OpenAI-compatible endpoint as a chat model: `POST <base URL>/chat/completions`, retried when
- * that may help. The key is sent to that address only. Every failure is an `EndpointFault`.
+ * that may help. The key is sent to that address only, and appears in no error message. Requests
+ * are limited: how many at a time and per minute, how many tokens in total, and a pause for all
+ * when the endpoint asks for one. Every failure is an `EndpointFault`.
  */
 import { setTimeout } from "node:timers/promises";
 import { createRandom, type Random } from "../environment/random.ts";
@@ -8,10 +10,9 @@ import type { Json, JsonObject } from "../environment/json.ts";
 import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./chatModel.ts";
-import { EndpointFault, excerptText } from "./endpointFault.ts";
-import { EndpointKey } from "./endpointKey.ts";
-import { RateLimiter, type Clock } from "./endpointRateLimiter.ts";
 import {
+  EndpointFault,
+  excerptText,
   parseAnswer,
   createRequestBody,
   compatibleRemedy,
@@ -367,5 +368,131 @@ function extractErrorMessage(body: string): string {
   } catch {
     // not JSON: the status has to do
     return "";
+  }
+}
+
+/** The passing of time, which tests replace. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Resolves after that many milliseconds; rejects with the signal's reason when it is aborted. */
+  readonly wait: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+interface RateLimiterOptions {
+  readonly concurrency: number;
+  /** The most requests per minute; no limit if absent. */
+  readonly perMinute?: number | undefined;
+  /** The most tokens read and written; no limit if absent. */
+  readonly tokens?: number | undefined;
+  readonly time: Clock;
+}
+
+class RateLimiter {
+  readonly #options: RateLimiterOptions;
+  #freeSlots: number;
+  readonly #queue: (() => void)[] = [];
+  /** The earliest time at which the next request may begin. */
+  #nextStart = 0;
+  #usedTokens = 0;
+
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
+    this.#freeSlots = options.concurrency;
+  }
+
+  /** Tokens read and written so far. */
+  get usedTokens(): number {
+    return this.#usedTokens;
+  }
+
+  addTokens(tokens: number): void {
+    this.#usedTokens += tokens;
+  }
+
+  /** Delays all further requests. */
+  pause(milliseconds: number): void {
+    this.#nextStart = Math.max(this.#nextStart, this.#options.time.now() + milliseconds);
+  }
+
+  /** Runs the work when one of the concurrent slots is free. */
+  async run<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    await this.#acquireSlot(signal);
+    try {
+      return await work();
+    } finally {
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#freeSlots++;
+    }
+  }
+
+  /** Waits until a request may begin. Throws an `EndpointFault` once the budget is spent. */
+  async waitForTurn(signal: AbortSignal | undefined): Promise<void> {
+    const { tokens, perMinute, time } = this.#options;
+    for (;;) {
+      signal?.throwIfAborted();
+      if (tokens !== undefined && this.#usedTokens >= tokens)
+        throw new EndpointFault(
+          "spent",
+          `the budget of ${tokens} tokens is spent (${this.#usedTokens} were read and written)`,
+          "give a larger budget, or none",
+        );
+      const now = time.now();
+      if (now >= this.#nextStart) break;
+      await time.wait(this.#nextStart - now, signal);
+    }
+    if (perMinute !== undefined) this.#nextStart = time.now() + 60_000 / perMinute;
+  }
+
+  #acquireSlot(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#freeSlots > 0) {
+      this.#freeSlots--;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const takeSlot = () => {
+        signal?.removeEventListener("abort", leaveQueue);
+        resolve();
+      };
+      const leaveQueue = () => {
+        this.#queue.splice(this.#queue.indexOf(takeSlot), 1);
+        reject(signal!.reason as Error);
+      };
+      this.#queue.push(takeSlot);
+      signal?.addEventListener("abort", leaveQueue, { once: true });
+    });
+  }
+}
+
+class EndpointKey {
+  readonly #key: string;
+
+  /** Trims the key. Throws a `UserError` if it cannot be part of a header. */
+  constructor(key: string) {
+    this.#key = key.trim();
+    // checked here, because the error of an invalid header would quote the key
+    if (!/^[\x21-\x7e]+$/.test(this.#key))
+      throw new UserError(
+        "the endpoint's key holds characters that no key has",
+        "copy it again, in one line and without quotes",
+      );
+  }
+
+  get authorization(): string {
+    return `Bearer ${this.#key}`;
+  }
+
+  /**
+   * Replaces the key in a text. Short words such as `EMPTY`, which local servers accept as keys,
+   * are not secrets and stay.
+   */
+  redact(text: string): string {
+    const isSecret = this.#key.length >= 20 || (this.#key.length >= 8 && /\d/.test(this.#key));
+    if (!isSecret) return text;
+    return text
+      .replaceAll(this.#key, "[key]")
+      .replaceAll(JSON.stringify(this.#key).slice(1, -1), "[key]");
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { ChatMessage, ChatTool } from "./chatModel.ts";
-import { createConversation } from "./chatConversation.ts";
+import { createConversation } from "./chatMessages.ts";
 import type { AssistantMessage, Call, Conversation, Decoding, Excess, Policy } from "./policy.ts";
 
 /** A chat to answer. All of it is data, which can be sent to another process. */
@@ -44,7 +44,7 @@ export interface ServedPolicy {
   ): Promise<ServedAnswer>;
 }
 
-export interface ServingOptions {
+interface ServingOptions {
   readonly model: string;
   readonly catalog: Catalog;
   /** The time of conversations whose system message tells none, `YYYY-MM-DDTHH:MM`. */

@@ -7,7 +7,7 @@ import type { JsonSchema } from "../environment/server.ts";
 import type { ChatMessage, ChatModel, ChatRequest } from "./chatModel.ts";
 
 /** A value that matches the schema, or why there is none, with the tokens that it took. */
-export type StructuredOutput<T> =
+type StructuredOutput<T> =
   | { readonly value: T; readonly tokens: number }
   | { readonly flaw: string; readonly tokens: number };
 

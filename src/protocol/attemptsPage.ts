@@ -1,9 +1,9 @@
 /** What the page with the table of attempts shows, and its requests and events. Types only. */
-import type { ScoredRows } from "../run/scoreInBatches.ts";
+import type { ScoredRows } from "../run/scoreAttempts.ts";
 import type { PageContract } from "./pageChannel.ts";
 
 export type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
-export type { ScoredRows } from "../run/scoreInBatches.ts";
+export type { ScoredRows } from "../run/scoreAttempts.ts";
 
 /** The attempt that was selected to compare others with. */
 export interface SelectedAttempt {

@@ -55,7 +55,7 @@ export interface FixtureView {
 }
 
 /** Names a row, or a place in it. */
-export interface RowPlace {
+interface RowPlace {
   readonly table: string;
   readonly row: string;
 }

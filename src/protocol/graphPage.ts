@@ -2,7 +2,7 @@
 import type { PageContract } from "./pageChannel.ts";
 
 /** A tool as the dependency graph shows it. */
-export interface GraphTool {
+interface GraphTool {
   readonly name: string;
   readonly effect: "read" | "write";
   readonly summary: string;

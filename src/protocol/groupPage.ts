@@ -38,7 +38,7 @@ export interface GroupRow {
 }
 
 /** What the attempts did in one turn of the user. */
-export interface GroupTurn {
+interface GroupTurn {
   /** What the user said. */
   readonly user: string;
   readonly rows: readonly GroupRow[];

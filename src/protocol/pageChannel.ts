@@ -9,16 +9,6 @@ export interface PageContract {
   readonly events: Record<string, unknown>;
 }
 
-/** A request from the page to the editor. */
-export interface PageRequest<
-  Contract extends PageContract,
-  Name extends keyof Contract["requests"] = keyof Contract["requests"],
-> {
-  readonly id: number;
-  readonly name: Name;
-  readonly params: Contract["requests"][Name]["params"];
-}
-
 /** A message from the editor to the page: the result of a request, its failure, or an event. */
 export type EditorMessage<Contract extends PageContract> =
   | { readonly kind: "result"; readonly id: number; readonly result: unknown }

@@ -27,13 +27,13 @@ export interface GoalLine {
 }
 
 /** A reward profile to choose. */
-export interface ProfileChoice {
+interface ProfileChoice {
   readonly name: string;
   readonly summary: string;
 }
 
 /** Where the debugger stands in the attempt. */
-export interface ShownPrefix {
+interface ShownPrefix {
   /** An index of `RewardView.totals`. */
   readonly index: number;
   /** Such as "after call 2 of 5". */

@@ -9,7 +9,7 @@ import type { TrainingPlan } from "../run/trainingPlan.ts";
 import type { CachedScoring } from "../run/attemptCache.ts";
 import type { ComputedWith } from "../run/backends.ts";
 import type { Estimate, Measurement } from "../run/evaluation.ts";
-import type { ScoredRows, ScoringResult } from "../run/scoreInBatches.ts";
+import type { ScoredRows, ScoringResult } from "../run/scoreAttempts.ts";
 import type { SynthesisRequest, SynthesisResult } from "../synthesis/pipeline/run/runSynthesis.ts";
 import type { SynthesisProgress } from "../synthesis/pipeline/report/report.ts";
 import type { Task } from "../trajectory/task.ts";

@@ -6,9 +6,9 @@ import { isJsonObject, type Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { Goal, GoalCall } from "../trajectory/task.ts";
-import { compareArguments, computeEqualShare } from "./argument.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import type { AlignedPair } from "./alignedPair.ts";
+import { isSameText } from "./freeText.ts";
+import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
 export interface ScoredCall {
@@ -40,7 +40,7 @@ export interface ScoredGoal extends Pick<Goal, "after"> {
   readonly calls: readonly ScoredGoalCall[];
 }
 
-export interface AlignmentOptions {
+interface AlignmentOptions {
   readonly strictMessageOrder: boolean;
   readonly coverageRequiresSuccess: boolean;
   /** Whether a call that comes after the turn that asked for it serves no goal. */
@@ -49,6 +49,16 @@ export interface AlignmentOptions {
   readonly given?: number;
   /** The argument schema of a tool, if known. Arrays of unique items are compared as sets. */
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
+}
+
+/** A call of the attempt aligned with a call of a goal. */
+export interface AlignedPair {
+  readonly goal: number;
+  /** Index within the goal. */
+  readonly part: number;
+  /** Position in the transcript, from 0. */
+  readonly call: number;
+  readonly arguments: readonly ArgumentEvidence[];
 }
 
 export interface Alignment {
@@ -200,3 +210,35 @@ const getLastMessage = (callPositions: readonly (number | null)[], calls: readon
   callPositions.includes(null)
     ? Infinity
     : Math.max(...callPositions.map(it => getMessage(calls, it!)));
+
+/**
+ * Compares each argument of a goal call with that of a call. Masked arguments are free text and do
+ * not count.
+ */
+export function compareArguments(
+  goal: Pick<GoalCall, "arguments" | "mask" | "loose" | "words">,
+  args: Json,
+  schema?: JsonSchema,
+): readonly ArgumentEvidence[] {
+  const callArguments = isJsonObject(args) ? args : {};
+  return Object.entries(goal.arguments).map(([key, goalValue]) => {
+    const hasKey = Object.hasOwn(callArguments, key);
+    const model = hasKey ? callArguments[key]! : undefined;
+    return {
+      key,
+      goal: goalValue,
+      model,
+      equal:
+        hasKey &&
+        (areEqual(goalValue, callArguments[key]!, getPropertySchema(schema, key)) ||
+          isSameText(goal, key, model)),
+      masked: goal.mask?.includes(key) ?? false,
+    };
+  });
+}
+
+/** The share of unmasked arguments that are equal; 1 if there are none. */
+export function computeEqualShare(evidence: readonly ArgumentEvidence[]): number {
+  const compared = evidence.filter(it => !it.masked);
+  return compared.length === 0 ? 1 : compared.filter(it => it.equal).length / compared.length;
+}

@@ -5,11 +5,11 @@ import type { Attempt } from "../trajectory/attempt.ts";
 import type { Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
 import { EntityNames } from "./entityNames.ts";
-import { listTurns } from "../trajectory/turns.ts";
+import { listTurns } from "../trajectory/oneTurn.ts";
 import { indexResult, type ResultIndex, type WantedTexts } from "../trajectory/resultIndex.ts";
-import { areEqual, getPropertySchema } from "../trajectory/valueEquality.ts";
+import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
 
-export interface AttemptCall {
+interface AttemptCall {
   readonly name: string;
   readonly arguments: JsonObject;
   /** Undefined for a call that failed. */

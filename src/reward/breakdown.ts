@@ -96,7 +96,7 @@ export interface BreakdownLine extends Omit<Breakdown, "calls"> {
   readonly calls: readonly CallEvidenceLine[];
 }
 
-export type CallEvidenceLine = Omit<CallEvidence, "message"> & { readonly why?: string };
+type CallEvidenceLine = Omit<CallEvidence, "message"> & { readonly why?: string };
 
 export const formatBreakdownLine = (breakdown: Breakdown): BreakdownLine => ({
   ...breakdown,

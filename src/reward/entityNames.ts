@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts
 import { getKeyword, getProperties, listBranches } from "../environment/schemaKeywords.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
-import { findEntityPath, getEntity, hasEntity } from "../trajectory/worldEntities.ts";
+import { findEntityPath, getEntity, hasEntity } from "../trajectory/entities.ts";
 
 /** What a path in a state leads to. */
 interface NamedPlace {

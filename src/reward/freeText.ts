@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
-import { normalizeText } from "../trajectory/normalizeText.ts";
+import { normalizeText } from "../trajectory/valueMatching.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
 
 type FreeTexts = Pick<GoalCall, "arguments" | "mask" | "loose" | "words">;

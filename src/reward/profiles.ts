@@ -3,7 +3,7 @@
  * variant has a name of its own.
  */
 import { partNames, type PartName } from "./breakdown.ts";
-import type { Formula } from "./formulaParts.ts";
+import type { Formula } from "./formula.ts";
 
 export interface Profile {
   readonly name: string;

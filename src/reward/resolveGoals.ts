@@ -1,17 +1,18 @@
 /**
  * Resolves the goals of a task against an attempt: replaces each look-up by the calls with which
  * the attempt learned the same, and leaves out look-ups that it did not need. The equations then
- * run on the resolved goals. Goals that do not say what their calls are for stay as they are.
+ * run on the resolved goals, and notes say in words what met a goal or what it lacks. Goals that do
+ * not say what their calls are for stay as they are.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { Fact, Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { ScoredGoal, ScoredGoalCall } from "./align.ts";
-import { AttemptCalls, containsValue } from "./attemptCalls.ts";
-import { describeAnswer, describeFeed, describeMissingFact } from "./goalText.ts";
-import { listIdAliases } from "./stateNames.ts";
-import { chooseAnswer } from "./resolveAnswers.ts";
-import { resolveFeed } from "./resolveFeeds.ts";
-import type { WantedTexts } from "../trajectory/resultIndex.ts";
+import { AttemptCalls, containsValue, type BareCall } from "./attemptCalls.ts";
+import { listIdAliases } from "./stateText.ts";
+import { type WantedTexts, showsFact, showsValue } from "../trajectory/resultIndex.ts";
+import { containsToken } from "../trajectory/valueMatching.ts";
+import { formatCall } from "../trajectory/transcript.ts";
+import { shorten } from "./entityNames.ts";
 
 export interface Resolution {
   /** The goals to score, without those that were not needed. */
@@ -255,3 +256,238 @@ class GoalResolver {
     return best.call;
   }
 }
+
+// Goal calls that answer the user.
+
+/** A goal call, and the turn in which it is asked for. */
+interface AskedCall {
+  readonly goalCall: GoalCall;
+  readonly turn: number;
+}
+
+/** Stands for a goal call without facts: the call itself is needed. */
+const wholeCall: Fact = {};
+
+/**
+ * Chooses the calls that show the facts of a goal call. Calls in `used`, which serve other goals,
+ * come last.
+ */
+function chooseAnswer(
+  asked: AskedCall,
+  attempt: AttemptCalls,
+  used: ReadonlySet<number>,
+): CallChoice<Fact> {
+  const { goalCall, turn } = asked;
+  const { facts = [], alternatives = [] } = goalCall;
+  const needs = (facts.length > 0 ? facts : [wholeCall]).map((needed): Need<Fact> => ({
+    needed,
+    isShownBy: call => attempt.calls[call]!.turn <= turn && shows(attempt, call, needed, asked),
+  }));
+  // later calls first: an earlier one of the same kind may serve an earlier goal
+  return chooseCalls(needs, attempt.listSuccesses().toReversed(), call => {
+    const cost = used.has(call) || attempt.isWrite(call) ? 3 : 0;
+    if (attempt.equals(call, goalCall)) return cost;
+    return cost + (alternatives.some(it => attempt.equals(call, it)) ? 1 : 2);
+  });
+}
+
+/** Whether a call's result shows a fact, in time or not. */
+function shows(
+  attempt: AttemptCalls,
+  call: number,
+  fact: Fact,
+  { goalCall, turn }: AskedCall,
+): boolean {
+  if (fact.entity !== undefined) return showsFact(attempt.getIndex(call), fact);
+  const { alternatives = [] } = goalCall;
+  if (alternatives.some(it => attempt.equals(call, it))) return isFresh(attempt, call, turn);
+  if (!hasRequiredArguments(attempt, call, goalCall)) return false;
+  if (fact.field !== undefined)
+    return showsValue(attempt.calls[call]!.result!, fact.field, fact.value!);
+  const keys = Object.keys(attempt.calls[call]!.arguments);
+  return attempt.hasEqual(call, goalCall.arguments, keys) && isFresh(attempt, call, turn);
+}
+
+/** Whether a call is of the same tool and has the required arguments of a goal call. */
+function hasRequiredArguments(attempt: AttemptCalls, call: number, goalCall: BareCall): boolean {
+  const { name, tool } = attempt.calls[call]!;
+  const required = (tool?.inputSchema["required"] ?? []) as readonly string[];
+  return name === goalCall.name && attempt.hasEqual(call, goalCall.arguments, required);
+}
+
+/** Whether nothing was written on the call's server between the call and the turn that asks. */
+function isFresh({ calls }: AttemptCalls, call: number, turn: number): boolean {
+  const { tool } = calls[call]!;
+  return !calls.some(
+    (it, i) =>
+      i > call &&
+      it.turn < turn &&
+      it.result !== undefined &&
+      it.tool?.effect === "write" &&
+      it.tool.server === tool?.server,
+  );
+}
+
+// Goal calls that only supply arguments of later goals.
+
+/** How an attempt came to know the values. */
+type FeedResolution =
+  | { readonly kind: "shown"; readonly calls: readonly number[] }
+  /**
+   * The user or results for other goals gave the values, or no later goal needs them. `call` is a
+   * call of the same tool that was made all the same.
+   */
+  | { readonly kind: "known"; readonly call?: number }
+  /** Nothing showed them. */
+  | { readonly kind: "missing"; readonly values: readonly string[] };
+
+/** `isNeeded` says whether a later goal, as it was resolved, takes a value. */
+function resolveFeed(
+  goalCall: GoalCall,
+  attempt: AttemptCalls,
+  used: ReadonlySet<number>,
+  isNeeded: (value: string) => boolean,
+): FeedResolution {
+  const values = (goalCall.values ?? []).map(String).filter(isNeeded);
+  const { calls } = attempt;
+  const successes = attempt.listSuccesses();
+  const needs = values.flatMap((needed): Need<string>[] => {
+    const end = findFirstUse(attempt, needed);
+    const { userText = "" } = calls[Math.min(end, calls.length - 1)] ?? {};
+    const isSaid = containsToken(userText, needed);
+    return isSaid
+      ? []
+      : [{ needed, isShownBy: call => call < end && attempt.getIndex(call).texts.has(needed) }];
+  });
+  const isFree = (call: number) => !used.has(call) && !attempt.isWrite(call);
+  // later calls first: goals are resolved from the last one on
+  const exact = successes.findLast(
+    call => isFree(call) && attempt.equals(call, goalCall) && needs.every(it => it.isShownBy(call)),
+  );
+  if (exact !== undefined)
+    return needs.length > 0 ? { kind: "shown", calls: [exact] } : { kind: "known", call: exact };
+  const choice = chooseCalls(needs, successes, call =>
+    isFree(call) ? Number(calls[call]!.name !== goalCall.name) : 2,
+  );
+  if (choice.missing.length > 0) return { kind: "missing", values: choice.missing };
+  const free = needs.length === 0 ? [] : choice.calls.filter(isFree);
+  if (free.length > 0) return { kind: "shown", calls: free };
+  const call = successes.findLast(it => isFree(it) && calls[it]!.name === goalCall.name);
+  return { kind: "known", ...(call === undefined ? {} : { call }) };
+}
+
+/** The position of the first call that succeeded, or else of the first call, with a value. */
+function findFirstUse(attempt: AttemptCalls, value: string): number {
+  const users = attempt.calls.flatMap((_, i) => (attempt.usesValue(i, value) ? [i] : []));
+  return users.find(it => attempt.calls[it]!.result !== undefined) ?? users[0] ?? Infinity;
+}
+
+// The choice of calls that together show everything that a goal needs.
+
+/** One thing that must be shown. */
+interface Need<T> {
+  readonly needed: T;
+  readonly isShownBy: (call: number) => boolean;
+}
+
+interface CallChoice<T> {
+  readonly calls: readonly number[];
+  /** What no call shows. */
+  readonly missing: readonly T[];
+}
+
+/**
+ * Chooses one call that shows everything, the one with the lowest rank, or else few calls: each
+ * time the one that shows most of what is left. Among equals, the first candidate is chosen.
+ */
+function chooseCalls<T>(
+  needs: readonly Need<T>[],
+  candidates: readonly number[],
+  getRank: (call: number) => number,
+): CallChoice<T> {
+  const ranked = rankCalls(candidates, getRank);
+  const whole = ranked.find(call => needs.every(it => it.isShownBy(call)));
+  if (whole !== undefined) return { calls: [whole], missing: [] };
+  const calls: number[] = [];
+  let left = [...needs];
+  for (;;) {
+    const counts = ranked.map(call => left.filter(it => it.isShownBy(call)).length);
+    const most = Math.max(0, ...counts);
+    if (most === 0) break;
+    const best = ranked[counts.indexOf(most)]!;
+    calls.push(best);
+    left = left.filter(it => !it.isShownBy(best));
+  }
+  return { calls: calls.sort((a, b) => a - b), missing: left.map(it => it.needed) };
+}
+
+/** The calls by rank, among equals in their order. */
+function rankCalls(calls: readonly number[], getRank: (call: number) => number): number[] {
+  const ranks = new Map(calls.map(it => [it, getRank(it)]));
+  return calls.toSorted((a, b) => ranks.get(a)! - ranks.get(b)!);
+}
+
+// Notes in words. Calls count from 1.
+
+function describeAnswer(calls: readonly number[], hasCallOfItsOwn: boolean): string {
+  const by = `answered by ${listCalls(calls)}`;
+  return hasCallOfItsOwn
+    ? by
+    : `${by}, which ${calls.length === 1 ? "serves" : "serve"} other goals`;
+}
+
+function describeFeed(resolution: FeedResolution): string {
+  switch (resolution.kind) {
+    case "shown":
+      return `what later goals take was shown by ${listCalls(resolution.calls)}`;
+    case "known":
+      return "what later goals take was known already, or none took it";
+    case "missing":
+      return `nothing showed ${resolution.values.join(", ")} before it was needed`;
+    default:
+      return resolution satisfies never;
+  }
+}
+
+/** Says of a fact why it is missing: nothing showed it, or too late, or with another value. */
+function describeMissingFact(fact: Fact, asked: AskedCall, attempt: AttemptCalls): string {
+  const { goalCall } = asked;
+  const { entity, of = [], field, value } = fact;
+  const { names } = attempt;
+  const successes = attempt.listSuccesses();
+  const isLate = successes.some(it => shows(attempt, it, fact, asked));
+  const call = shorten(formatCall(goalCall.name, goalCall.arguments), 160);
+  if (entity === undefined) {
+    if (isLate) return `${call} was called too late`;
+    if (field === undefined) return `${call} was not called`;
+    return field === "count"
+      ? `the number of results of ${call} was not looked up`
+      : `the ${formatField(field)} was not looked up (${call} shows it)`;
+  }
+  const nameOf = (id: string) => names.name(id) ?? id;
+  const known = names.name(entity);
+  const owners = of.map(nameOf).join(" and ");
+  // a value that identifies no entity is a row of a list
+  const row = known ?? `the value ${JSON.stringify(entity)}`;
+  const what =
+    field === undefined
+      ? `${row}${owners && `${known === undefined ? " for" : " of"} ${owners}`}`
+      : `the ${formatField(field)} of ${nameOf(entity)}`;
+  if (isLate) return `${what} was looked up too late`;
+  const other =
+    field === undefined
+      ? undefined
+      : successes.flatMap(it => attempt.getIndex(it).fields.get(entity)?.get(field) ?? []).at(-1);
+  return other === undefined
+    ? `${what} was not looked up (${goalCall.name} shows it)`
+    : `${what} was looked up as ${names.formatValue(other)}, should be ${names.formatValue(value!)}`;
+}
+
+/** A field in words; one that is no noun is quoted. */
+const formatField = (field: string): string =>
+  /^(?:at|by|for|from|in|of|on|to|until|what|when|where|who)$/.test(field)
+    ? `"${field}"`
+    : field.replaceAll("_", " ");
+
+const listCalls = (calls: readonly number[]): string =>
+  `${calls.length === 1 ? "call" : "calls"} ${calls.map(it => it + 1).join(", ")}`;

@@ -6,7 +6,16 @@ import type { Attempt } from "../trajectory/attempt.ts";
 import { countGivenCalls } from "../trajectory/oneTurn.ts";
 import { computeCallBudget } from "../trajectory/task.ts";
 import { explainImport, listCalls, type Trajectory } from "../trajectory/trajectory.ts";
-import { scoreAbstention } from "./abstention.ts";
+import {
+  scoreAbstention,
+  scoreCoverage,
+  scoreEfficiency,
+  scoreNames,
+  listGoalNames,
+  getCallValidity,
+  scoreArguments,
+  scoreValidity,
+} from "./parts.ts";
 import {
   alignCalls,
   getPosition,
@@ -14,7 +23,6 @@ import {
   type ScoredGoal,
   type ScoredCall,
 } from "./align.ts";
-import { scoreArguments } from "./argument.ts";
 import {
   isWrongArgument,
   partNames,
@@ -24,14 +32,10 @@ import {
   type Part,
   type PartName,
 } from "./breakdown.ts";
-import { scoreCoverage } from "./coverage.ts";
 import { applyFormula } from "./formula.ts";
-import { scoreEfficiency } from "./efficiency.ts";
-import { scoreNames, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
 import { keepGoals, resolveGoals, selectTurnGoals, type Resolution } from "./resolveGoals.ts";
 import { isAchieved } from "./success.ts";
-import { getCallValidity, scoreValidity } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /** The reason why an attempt is not scored: it ended by a fault that was not the policy's. */
@@ -121,7 +125,7 @@ function scoreResolved(
 }
 
 /** Goals and calls without a server, as external benchmarks provide them. */
-export interface CallScoringInput {
+interface CallScoringInput {
   readonly goals: readonly ScoredGoal[];
   readonly calls: readonly ScoredCall[];
   /** How many of the first calls are not scored: what they show counts, they themselves do not. */

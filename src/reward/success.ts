@@ -5,21 +5,29 @@
  * reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
-import type { Json } from "../environment/json.ts";
+import { type Json, isJsonObject } from "../environment/json.ts";
 import type { State } from "../environment/state.ts";
-import type { Attempt } from "../trajectory/attempt.ts";
+import type { Attempt, AttemptStates } from "../trajectory/attempt.ts";
 import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
 import { formatCall } from "../trajectory/transcript.ts";
-import { getEnd } from "../trajectory/trajectory.ts";
-import { shorten } from "./entityNames.ts";
-import { getStateNames, listMentionedWords } from "./stateNames.ts";
+import { getEnd, listCalls, type CallEvent } from "../trajectory/trajectory.ts";
+import { shorten, EntityNames } from "./entityNames.ts";
+import {
+  getStateNames,
+  listMentionedWords,
+  formatWorld,
+  listMinutes,
+  noNames,
+  replaceTexts,
+  type TextNames,
+  isUnchanged,
+} from "./stateText.ts";
 import { resolveGoals } from "./resolveGoals.ts";
-import { changesOtherParts } from "./changedParts.ts";
-import { formatWorld, listMinutes } from "./stateText.ts";
-import { listUnmadeCalls } from "./unmadeCalls.ts";
-import { describeDifference } from "./differenceText.ts";
-import { findDifference, formatPointer } from "./worldDifference.ts";
+import { findDifference, formatPointer, type WorldDifference } from "./worldDifference.ts";
+import type { GoalCall } from "../trajectory/task.ts";
+import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
+import { isSameText } from "./freeText.ts";
 
 export interface Success {
   readonly achieved: boolean;
@@ -36,7 +44,7 @@ export interface Success {
 }
 
 /** A difference between the final state and the goals' state, for programs. */
-export interface StateDifference {
+interface StateDifference {
   /** A JSON pointer into the session's state. */
   readonly pointer: string;
   /** Absent if nothing is there. */
@@ -169,3 +177,144 @@ function findMissingCalls(attempt: Attempt): string[] {
     return [`${call} was not called${isFirst ? "" : " after what has to come before it"}`];
   });
 }
+
+// Goal calls that an attempt did not make itself.
+
+/** A goal call without an `ok` call of its own. */
+interface UnmadeCall {
+  readonly goalCall: GoalCall;
+  /** The index of its goal in the task. */
+  readonly goal: number;
+  /** Whether no goal has to come before it. */
+  readonly isFirst: boolean;
+}
+
+/**
+ * Lists the goal calls that have no `ok` call of their own, with equal arguments and after the
+ * goals they follow. Free texts are compared as the goal call says.
+ */
+export function listUnmadeCalls(attempt: Attempt): UnmadeCall[] {
+  const { task, trajectory } = attempt;
+  const calls = listCalls(trajectory);
+  const usedCalls = new Set<number>();
+  /** For each goal, the position of its last call. */
+  const lastPositions: number[] = [];
+  const unmade: UnmadeCall[] = [];
+  for (const [g, goal] of task.goals.entries()) {
+    const from = Math.max(-1, ...goal.after.map(it => lastPositions[it.goal]!));
+    const positions = goal.calls.map(goalCall => {
+      const at = calls.findIndex(
+        (it, i) =>
+          i > from &&
+          !usedCalls.has(i) &&
+          it.outcome.kind === "ok" &&
+          isGoalCall(goalCall, it, attempt),
+      );
+      if (at >= 0) usedCalls.add(at);
+      else unmade.push({ goalCall, goal: g, isFirst: from < 0 });
+      return at;
+    });
+    lastPositions[g] = Math.max(from, ...positions);
+  }
+  return unmade;
+}
+
+function isGoalCall(goalCall: GoalCall, call: CallEvent, attempt: Attempt): boolean {
+  if (call.name !== goalCall.name || !isJsonObject(call.arguments)) return false;
+  const callArguments = call.arguments;
+  if (Object.keys(callArguments).length !== Object.keys(goalCall.arguments).length) return false;
+  const schema = attempt.tools.get(goalCall.name)?.inputSchema;
+  const names = getStateNames(attempt);
+  return Object.entries(goalCall.arguments).every(
+    ([key, value]) =>
+      Object.hasOwn(callArguments, key) &&
+      (goalCall.mask?.includes(key) ||
+        isSameText(goalCall, key, callArguments[key]) ||
+        areEqual(
+          replaceTextsIn(value, names.goal),
+          replaceTextsIn(callArguments[key]!, names.reached),
+          getPropertySchema(schema, key),
+        )),
+  );
+}
+
+function replaceTextsIn(value: Json, names: TextNames): Json {
+  if (names === noNames) return value;
+  if (typeof value === "string") return replaceTexts(value, names);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(it => replaceTextsIn(it, names));
+  return Object.fromEntries(
+    Object.entries<Json>(value).map(([key, it]) => [key, replaceTextsIn(it, names)]),
+  );
+}
+
+// A cheap sign of another final state: the parts that were changed, whatever they were changed to,
+// so that generated ids need no names.
+
+/**
+ * Whether the attempt changes a part of a world that the goals leave as it was, or the other way
+ * round. If it does not, the states may differ all the same.
+ */
+const changesOtherParts = ({ start, goal, final }: AttemptStates): boolean =>
+  Object.keys(start).some(it => areOthers(start[it]!.world, goal[it]!.world, final[it]!.world));
+
+function areOthers(start: Json, goal: Json | undefined, final: Json | undefined): boolean {
+  if (!isObject(goal) || !isObject(final)) return false;
+  const isKept = isUnchanged(goal, start);
+  if (isKept !== isUnchanged(final, start)) return true;
+  return (
+    !isKept &&
+    isJsonObject(start) &&
+    isJsonObject(goal) &&
+    isJsonObject(final) &&
+    Object.keys(start).some(
+      key => isObject(start[key]) && areOthers(start[key], goal[key], final[key]),
+    )
+  );
+}
+
+const isObject = (value: Json | undefined): value is Json & object =>
+  value !== null && typeof value === "object";
+
+// The difference between the final state and that of the goals, in words.
+
+/** Describes a difference, such as "account acc_677 (Savings): balance is 600, should be 640". */
+function describeDifference(
+  server: string,
+  { path, found, wanted, isNew }: WorldDifference,
+  attempt: Attempt,
+): string {
+  const names = new EntityNames(attempt);
+  const { subject, field } = names.describePlace(server, path, found ?? wanted ?? null);
+  const place = field === undefined ? subject : `${subject || server}: ${field}`;
+  const call = findChange(formatPointer(server, path), attempt);
+  const changed = call === undefined ? "no call changed it" : `changed by call ${call + 1}`;
+  if (isNew) {
+    const record = names.formatRecord(wanted!);
+    return path.length === 1
+      ? `${addArticle(names.findKind(server, path[0]!))} is missing: ${record}`
+      : `${place} lacks ${record} (${changed})`;
+  }
+  if (found === undefined)
+    return field === undefined
+      ? `${place} is missing (${call === undefined ? "no call added it" : `removed by call ${call + 1}`})`
+      : `${place} is missing, should be ${names.formatValue(wanted!)} (${changed})`;
+  if (wanted === undefined)
+    return field === undefined
+      ? `${place} should not be there (${call === undefined ? "no call removed it" : `added by call ${call + 1}`})`
+      : `${place} is ${names.formatValue(found)}, should not be there (${changed})`;
+  return `${place} is ${names.formatValue(found)}, should be ${names.formatValue(wanted)} (${changed})`;
+}
+
+/** The call that changed a part of the state last. */
+function findChange(pointer: string, attempt: Attempt): number | undefined {
+  const call = attempt
+    .listPatches()
+    .findLastIndex(patches => patches.some(it => areNested(it.path, pointer)));
+  return call < 0 ? undefined : call;
+}
+
+const areNested = (one: string, other: string): boolean =>
+  one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+
+const addArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

@@ -8,8 +8,7 @@ import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { readLines } from "../storage/jsonLines.ts";
 import { version } from "../version.ts";
 import { getGroupsFile } from "./folder.ts";
-import type { AttemptSource } from "./scoreAttempts.ts";
-import type { ScoredRows, ScoringResult } from "./scoreInBatches.ts";
+import type { AttemptSource, ScoredRows, ScoringResult } from "./scoreAttempts.ts";
 
 /** What the rows of a table depend on, and where they are kept. */
 export interface CachedScoring {
@@ -22,7 +21,7 @@ export interface CachedScoring {
   readonly cache: string;
 }
 
-export interface CachedRows extends ScoringResult {
+interface CachedRows extends ScoringResult {
   readonly batches: readonly ScoredRows[];
 }
 

@@ -10,8 +10,8 @@ import {
   parseBreakdownLine,
   type BreakdownLine,
 } from "../reward/breakdown.ts";
-import { createTaskLine, parseTaskLine, taskLineSchema } from "../trajectory/taskLine.ts";
-import { formatTrajectoryLine, trajectorySchema } from "../trajectory/trajectoryLine.ts";
+import { createTaskLine, parseTaskLine, taskLineSchema } from "../trajectory/task.ts";
+import { formatTrajectoryLine, trajectorySchema } from "../trajectory/trajectory.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { isTooDeep } from "../storage/jsonDepth.ts";

@@ -1,6 +1,7 @@
 /**
  * Reads the attempts of a tasks file, of a step of a run or of a trajectory file, and scores each
- * under a profile. An attempt of a run whose profile it is has its reward stored.
+ * under a profile, one by one or in batches. An attempt of a run whose profile it is has its reward
+ * stored.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Profile } from "../reward/profiles.ts";
@@ -32,13 +33,13 @@ export type AttemptSource =
   /** The tasks files are searched for the tasks. */
   | { readonly kind: "trajectories"; readonly file: string; readonly tasks: readonly string[] };
 
-export interface ScoredRow {
+interface ScoredRow {
   readonly row: AttemptRow;
   /** Of the parts of this attempt's reward. */
   readonly weights: PartWeights;
 }
 
-export interface ScoringOptions {
+interface ScoringOptions {
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly onSkipped: (line: SkippedLine) => void;
@@ -49,7 +50,7 @@ export interface ScoringOptions {
  * Scores the attempts of a source, in the order of the file. A line that holds no attempt is
  * skipped. Throws a `UserError` if the file cannot be read.
  */
-export async function* scoreAttempts(
+async function* scoreAttempts(
   source: AttemptSource,
   options: ScoringOptions,
 ): AsyncGenerator<ScoredRow> {
@@ -245,4 +246,52 @@ function readId(text: string): string | undefined {
     // not a task
     return undefined;
   }
+}
+
+/** Scored attempts, in the order of their sources. */
+export interface ScoredRows {
+  readonly rows: readonly AttemptRow[];
+  /** The weights of the parts that occurred so far. */
+  readonly weights: PartWeights;
+}
+
+export interface ScoringResult {
+  /** The number of lines that hold no attempt. */
+  readonly skipped: number;
+}
+
+interface BatchOptions extends Omit<ScoringOptions, "onSkipped"> {
+  readonly send: (rows: ScoredRows) => void;
+  /** Lets other work run after an attempt, where this is not a process of its own. */
+  readonly pause?: () => Promise<void>;
+}
+
+/** Rows that are sent together: a few milliseconds of work for the receiver. */
+const batchRows = 200;
+/** Milliseconds after which fewer rows are sent. */
+const batchInterval = 150;
+
+/** Throws a `UserError` if a source cannot be read, and the signal's reason when it is aborted. */
+export async function scoreInBatches(
+  sources: readonly AttemptSource[],
+  { send, pause, ...options }: BatchOptions,
+): Promise<ScoringResult> {
+  let skipped = 0;
+  let rows: AttemptRow[] = [];
+  let weights: PartWeights = {};
+  let lastSent = performance.now();
+  const flush = () => {
+    if (rows.length > 0) send({ rows, weights });
+    rows = [];
+    lastSent = performance.now();
+  };
+  for (const source of sources)
+    for await (const it of scoreAttempts(source, { ...options, onSkipped: () => skipped++ })) {
+      rows.push(it.row);
+      weights = { ...weights, ...it.weights };
+      if (rows.length >= batchRows || performance.now() - lastSent > batchInterval) flush();
+      await pause?.();
+    }
+  flush();
+  return { skipped };
 }

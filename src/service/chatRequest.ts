@@ -3,7 +3,7 @@
  * conversation can be, and names the parameter.
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
-import { findResults } from "../policy/chatConversation.ts";
+import { findResults } from "../policy/chatMessages.ts";
 import type { ChatMessage, ChatTool } from "../policy/chatModel.ts";
 import type { Decoding } from "../policy/policy.ts";
 import { replaceTooDeep } from "../storage/jsonDepth.ts";

@@ -8,7 +8,7 @@ import { omitUndefined } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";
 import type { ChatCall } from "../policy/chatModel.ts";
 import { parseAssistantMessage } from "../policy/endpointFormat.ts";
-import { createChatTool } from "../policy/endpointPolicy.ts";
+import { createChatTool } from "../policy/chatMessages.ts";
 import type { AssistantMessage } from "../policy/policy.ts";
 import type { Attempts } from "./attempts.ts";
 import { HttpError } from "./httpError.ts";

@@ -7,7 +7,7 @@ import { assistantMessageSchema } from "../policy/endpointFormat.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { splits } from "../trajectory/task.ts";
-import { trajectoryLineSchema } from "../trajectory/trajectoryLine.ts";
+import { trajectoryLineSchema } from "../trajectory/trajectory.ts";
 import { httpErrorCodes } from "./httpError.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);

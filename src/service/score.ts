@@ -1,13 +1,18 @@
 /** The score of an attempt as the service reports it. */
 import type { FinishedAttempt } from "../trajectory/attempt.ts";
-import { getEnd, listCalls, type Finished, type Trajectory } from "../trajectory/trajectory.ts";
+import {
+  getEnd,
+  listCalls,
+  type Finished,
+  type Trajectory,
+  formatTrajectoryLine,
+} from "../trajectory/trajectory.ts";
 import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
 import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, type Unscorable } from "../reward/reward.ts";
 import type { Scorer, UnscoredAttempt } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
-import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
 
 export interface ScoreOptions {
   /** The name of a profile; the default one if absent. */

@@ -3,7 +3,7 @@ import type { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type JsonObject } from "../environment/json.ts";
 import type { ChatCall } from "../policy/chatModel.ts";
-import { createChatMessages, createChatTool, formatResult } from "../policy/endpointPolicy.ts";
+import { createChatMessages, createChatTool, formatResult } from "../policy/chatMessages.ts";
 import { formatChatMessage, formatChatTool } from "../policy/endpointFormat.ts";
 import type { AssistantMessage } from "../policy/policy.ts";
 import { createAttemptHeader, TaskConversation } from "../policy/taskConversation.ts";
@@ -22,7 +22,7 @@ export interface ServedAttempt {
   readonly memo: CallMemo;
 }
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly turn?: number | undefined;
   readonly trajectory_id?: string | undefined;
   readonly policy?: string | undefined;
@@ -83,7 +83,7 @@ export function listAddedTools(
   return conversation.tools.filter(it => names.has(it.name));
 }
 
-export interface ReplayedAttempt extends FinishedAttempt {
+interface ReplayedAttempt extends FinishedAttempt {
   /** Where the messages and what the session executed differ. */
   readonly notes: readonly string[];
 }

@@ -5,13 +5,11 @@
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { isJsonObject } from "../environment/json.ts";
 import { parseAssistantMessage } from "../policy/endpointFormat.ts";
-import { TaskConversation } from "../policy/taskConversation.ts";
-import { getMessageLimit } from "../policy/teacherTurns.ts";
+import { TaskConversation, getMessageLimit } from "../policy/taskConversation.ts";
 import { parseTrajectory } from "../trajectory/file.ts";
 import { listSingleTurns } from "../trajectory/oneTurn.ts";
 import { findChange } from "../trajectory/replay.ts";
-import { asFinished } from "../trajectory/trajectory.ts";
-import { formatTrajectoryLine } from "../trajectory/trajectoryLine.ts";
+import { asFinished, formatTrajectoryLine } from "../trajectory/trajectory.ts";
 import type { Attempts } from "./attempts.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
 import { createOkResponse, parseBody, type JsonResponse } from "./jsonResponse.ts";

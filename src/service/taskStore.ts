@@ -6,8 +6,7 @@ import { LRUCache } from "lru-cache";
 import { LineIndex } from "../storage/lineIndex.ts";
 import { readJsonAt, type LineRange } from "../storage/lineRange.ts";
 import { parseTask } from "../trajectory/file.ts";
-import { taskFormat, type Split, type Task } from "../trajectory/task.ts";
-import { earlierTaskFormats } from "../trajectory/taskLine.ts";
+import { taskFormat, type Split, type Task, earlierTaskFormats } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 
 /** The fields by which clients choose tasks. */

@@ -7,7 +7,7 @@ import type { Json } from "../environment/json.ts";
 /** The most characters of a result that a model sees. */
 export const resultTextBudget = 8_192;
 
-export interface Excerpt {
+interface Excerpt {
   readonly text: string;
   readonly truncated: boolean;
 }

@@ -1,25 +1,28 @@
-/** Reads and writes files of tasks and of trajectories, checking them line by line. */
+/**
+ * Reads and writes files of tasks and of trajectories, checking them line by line; and reads the
+ * attempts of both kinds and of a step's group file alike.
+ */
 import type { z } from "zod";
 import { UserError } from "../userError.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { readJsonLines, type ReadOptions } from "../storage/jsonLines.ts";
 import { checkJson, type JsonSource } from "../storage/parseJson.ts";
-import { taskFormat, type Task } from "./task.ts";
-import { migrateTaskLine, taskLineSchema, parseTaskLine } from "./taskLine.ts";
+import { taskFormat, type Task, migrateTaskLine, taskLineSchema, parseTaskLine } from "./task.ts";
 import {
   headerSchema,
   trajectoryFormat,
   type Event,
   type Header,
   type Trajectory,
-} from "./trajectory.ts";
-import {
   eventLineSchema,
   formatTrajectory,
   parseEventLine,
   parseTrajectoryLine,
   trajectoryLineSchema,
-} from "./trajectoryLine.ts";
+} from "./trajectory.ts";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { RecordedAttempt } from "./attempt.ts";
 
 /** Reads a tasks file. Throws a `UserError` with file and line for an invalid task. */
 export async function* readTasks(file: string, options: ReadOptions = {}): AsyncGenerator<Task> {
@@ -97,3 +100,84 @@ function checkOriginal<T>(schema: z.ZodType<T>, json: unknown, source: JsonSourc
 
 const getKind = (json: unknown) =>
   json !== null && typeof json === "object" ? (json as { kind?: unknown }).kind : undefined;
+
+interface ReadRecordsOptions extends ReadOptions {
+  /** Receives the error of a file that cannot be read; the others are still read. */
+  readonly onUserError: (error: UserError) => void;
+}
+
+/** Reads the attempts of files in order; a folder stands for the JSON Lines files in it. */
+export async function* readRecordedAttempts(
+  paths: readonly string[],
+  options: ReadRecordsOptions,
+): AsyncGenerator<RecordedAttempt> {
+  const report = (error: unknown): void => {
+    // an abort is not an error of the file
+    if (!(error instanceof UserError) || options.signal?.aborted) throw error;
+    options.onUserError(error);
+  };
+  for (const path of paths) {
+    let files: readonly string[] = [];
+    try {
+      files = await listFiles(path);
+    } catch (error) {
+      report(error);
+    }
+    for (const file of files)
+      try {
+        yield* readFile(file, options);
+      } catch (error) {
+        report(error);
+      }
+  }
+}
+
+async function* readFile(file: string, options: ReadOptions): AsyncGenerator<RecordedAttempt> {
+  for await (const { json, number } of readJsonLines(file, options)) {
+    const source = { file, line: number };
+    switch (getFormatKind(json)) {
+      case "trajectory":
+        for await (const trajectory of readTrajectories(file, options)) yield { trajectory };
+        return;
+      case "group":
+        yield {
+          trajectory: parseTrajectory((json as { trajectory?: unknown }).trajectory, source),
+        };
+        break;
+      case "task": {
+        const task = parseTask(json, source);
+        yield { task, trajectory: task.trajectory };
+        break;
+      }
+      default:
+        throw new UserError(
+          `${file}:${number} is neither a task nor the header of a trajectory`,
+          "give *.tasks.jsonl or *.trajectory.jsonl files",
+        );
+    }
+  }
+}
+
+function getFormatKind(json: unknown): string | undefined {
+  const format =
+    json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
+  return typeof format === "string" ? /^prove\/(\w+)@/.exec(format)?.[1] : undefined;
+}
+
+async function listFiles(path: string): Promise<readonly string[]> {
+  const isFolder = await stat(path).then(
+    it => it.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) return [path];
+  const names = (await readdir(path)).filter(it => it.endsWith(".jsonl"));
+  if (names.length === 0)
+    throw new UserError(
+      `there are no *.jsonl files in ${path}`,
+      "give a folder that holds tasks or trajectories",
+    );
+  return names.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)).map(it => join(path, it));
+}
+
+/** Pads the numbers in a name, so that 2 comes before 10. */
+const sortKey = (name: string) => name.replaceAll(/\d+/g, it => it.padStart(12, "0"));

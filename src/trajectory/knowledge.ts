@@ -4,9 +4,8 @@
  */
 import { canonicalJson, type Json, type JsonObject } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";
-import { containsToken } from "./containsToken.ts";
-import { findEntities, findEntityValues, type ResultSource } from "./resultEntities.ts";
-import { listScalars, type Scalar } from "./scalars.ts";
+import { containsToken, listScalars, type Scalar } from "./valueMatching.ts";
+import { findEntities, findEntityValues, type ResultSource } from "./entities.ts";
 import type { Event } from "./trajectory.ts";
 
 /** A call that succeeded, with its result. */
@@ -17,7 +16,7 @@ export interface ShownResult {
 }
 
 /** The tool of a call, and what is known of the entities of its server. */
-export type CallSource = ResultSource & { readonly tool: Tool };
+type CallSource = ResultSource & { readonly tool: Tool };
 
 export class Knowledge {
   #userText = "";

@@ -1,6 +1,7 @@
 /**
  * Attempts at one turn of a task: the turns before it are the teacher's, run anew, and the attempt
- * ends with the turn. The header says which turn it is.
+ * ends with the turn. The header says which turn it is. Also says in which of the task's turns each
+ * event of an attempt happened.
  */
 import { UserError } from "../userError.ts";
 import type { Task } from "./task.ts";
@@ -72,5 +73,17 @@ export function listSingleTurns({ turns, goals, trajectory: { events } }: Task):
     const own = events.slice(findTurnStart(events, turn), findTurnStart(events, turn + 1));
     const isClear = goals.some(it => it.turn === turn) || !own.some(it => it.kind === "call");
     return isClear ? [turn] : [];
+  });
+}
+
+/**
+ * The turn of each event, from 0. A turn begins with the user's message of the task; other messages
+ * of the user, such as answers to questions, belong to the turn in which they are given.
+ */
+export function listTurns({ turns }: Pick<Task, "turns">, events: readonly Event[]): number[] {
+  let turn = -1;
+  return events.map(it => {
+    if (startsTurn(it) && it.text === turns[turn + 1]?.user) turn++;
+    return Math.max(0, turn);
   });
 }

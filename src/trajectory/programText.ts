@@ -6,7 +6,7 @@
 import { findProgram } from "../storage/findProgram.ts";
 import { escapeInvisible } from "./invisibleText.ts";
 
-export interface ProgramStart {
+interface ProgramStart {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -14,7 +14,7 @@ export interface ProgramStart {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface ProgramText {
+interface ProgramText {
   /** The path of the program where it is found, else the command. */
   readonly program: string;
   readonly args: readonly string[];

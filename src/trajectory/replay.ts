@@ -1,19 +1,25 @@
 /**
  * Replays a trajectory on a fresh session with the same fixtures, seed and menu, and compares each
- * call with the record. Stepping back, validation and grading of files all use it.
+ * call with the record, or records the results anew. Stepping back, validation and grading of files
+ * all use it.
  */
 import { computeDigest } from "../environment/digest.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { State } from "../environment/state.ts";
-import { createCallEvent, type CallEvent, type Header, type Trajectory } from "./trajectory.ts";
-import { formatCallLine } from "./trajectoryLine.ts";
+import {
+  createCallEvent,
+  type CallEvent,
+  type Header,
+  type Trajectory,
+  formatCallLine,
+} from "./trajectory.ts";
 
 /**
  * How a step compares with its record: byte for byte the same, or different, and then whether a
  * fixture or tool that the trajectory pins has changed.
  */
-export type Verdict = "same" | "differs" | "fixture changed" | "tool changed";
+type Verdict = "same" | "differs" | "fixture changed" | "tool changed";
 
 export interface ReplayedStep {
   /** Position among the calls, from 0. */
@@ -106,7 +112,7 @@ export function checkReplay(catalog: Catalog, trajectory: Trajectory): ReplayRes
 }
 
 /** Which pin of a trajectory has changed: a fixture, the tools, or (`differs`) neither. */
-export interface PinnedChange {
+interface PinnedChange {
   readonly verdict: Exclude<Verdict, "same">;
   readonly what?: string;
   readonly remedy: string;
@@ -144,7 +150,7 @@ export function findChange(
 const comparedFields = ["outcome", "value", "type", "error", "hint", "digest"] as const;
 
 /** The keys of a call's line that differ. */
-export type LineField = (typeof comparedFields)[number];
+type LineField = (typeof comparedFields)[number];
 
 function findDifferences(recorded: CallEvent, replayed: CallEvent): readonly LineField[] {
   // a broken call's message holds a stack trace, which is not part of the state
@@ -154,4 +160,35 @@ function findDifferences(recorded: CallEvent, replayed: CallEvent): readonly Lin
       : comparedFields;
   const [before, after] = [formatCallLine(recorded), formatCallLine(replayed)];
   return fields.filter(it => canonicalJson(before[it]) !== canonicalJson(after[it]));
+}
+
+interface Rerecording {
+  /** The same attempt with the results of the calls as they are now. */
+  readonly trajectory: Trajectory;
+  /** The calls with another result; other states alone are no difference. */
+  readonly differing: readonly ReplayedStep[];
+}
+
+/** Throws a `UserError` where a server or a fixture is missing. */
+export function rerecord(catalog: Catalog, trajectory: Trajectory): Rerecording {
+  const steps = [...replayTrajectory(catalog, trajectory)];
+  const replayed = new Map(steps.map(it => [it.event, createRecord(it)]));
+  const { header, events } = trajectory;
+  const servers = header.servers.map(it => ({
+    ...it,
+    digest: computeDigest(catalog.getFixture(it.name, it.fixture)),
+  }));
+  return {
+    trajectory: {
+      header: { ...header, servers },
+      events: events.map((it, i) => replayed.get(i) ?? it),
+    },
+    differing: steps.filter(it => it.differingFields.some(field => field !== "digest")),
+  };
+}
+
+/** The new event, with its changes only if the old one has them. */
+function createRecord({ recorded, replayed }: ReplayedStep): CallEvent {
+  const { patches, ...event } = replayed;
+  return recorded.patches && patches ? { ...event, patches } : event;
 }

@@ -3,9 +3,8 @@
  * of the entities with these ids. Each result is read once.
  */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
-import { listScalars } from "./scalars.ts";
+import { listScalars, areEqual } from "./valueMatching.ts";
 import type { Fact } from "./task.ts";
-import { areEqual } from "./valueEquality.ts";
 
 /** The wanted ids and values as text, and what else stands for one of them in this attempt. */
 export interface WantedTexts {

@@ -1,9 +1,10 @@
 /**
  * What a model's training tasks asked for, and how far another task is from them. A held-out task
  * is far if no training task needs all of its tools and some turn of it calls tools in a sequence
- * that no training task has.
+ * that no training task has. Edges say which tool's result supplied a value that another call
+ * takes.
  */
-import type { Task } from "./task.ts";
+import type { Task, Goal } from "./task.ts";
 
 export type Distance = "near" | "far";
 
@@ -60,3 +61,23 @@ export function createSeenTasks(
 }
 
 const formatSequence = (names: readonly string[]): string => names.join(" ");
+
+/** Both tools of an edge in one string. */
+export const formatEdge = (from: string, to: string): string => `${from} > ${to}`;
+
+/** The edges along which a value flows, without duplicates, as `formatEdge` writes them. */
+export function listGoalEdges(
+  goals: readonly {
+    readonly calls: readonly { readonly name: string }[];
+    readonly after?: Goal["after"];
+  }[],
+): readonly string[] {
+  const edges = new Set<string>();
+  for (const { calls, after = [] } of goals)
+    for (const { goal, kind } of after)
+      if (kind === "explicit")
+        for (const from of goals[goal]?.calls ?? [])
+          for (const to of calls)
+            if (from.name !== to.name) edges.add(formatEdge(from.name, to.name));
+  return [...edges];
+}

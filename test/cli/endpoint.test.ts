@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openEndpointFor } from "../../src/cli/endpoints.ts";
 import { evaluate } from "../../src/cli/evaluate.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/task.ts";
 import { callsFor, chatServer, says, type Answering } from "../policy/chatServer.ts";
 import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 import { emptyFolder } from "./program.ts";

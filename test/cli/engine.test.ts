@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { engine } from "../../src/cli/engine.ts";
 import { readRun } from "../../src/run/folder.ts";
 import { readParquetRows } from "../../src/storage/parquet.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/task.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";

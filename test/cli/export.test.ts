@@ -8,8 +8,7 @@ import { startHttpServer, type RunningHttpServer } from "../../src/service/httpS
 import { openResponse } from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
-import type { Task } from "../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import { catalog, root } from "../contracts/transports.ts";
 import { sendRequest } from "../service/countingService.ts";

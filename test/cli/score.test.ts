@@ -7,9 +7,8 @@ import { replay } from "../../src/cli/replay.ts";
 import { score } from "../../src/cli/score.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { idlePolicy, createScriptedPolicy } from "../../src/policy/scripted.ts";
-import { formatTrajectory, formatTrajectoryLine } from "../../src/trajectory/trajectoryLine.ts";
-import type { Task } from "../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTrajectory, formatTrajectoryLine } from "../../src/trajectory/trajectory.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import {
   calling,
   catalog,

@@ -9,7 +9,7 @@ import { exportTasks } from "../../src/cli/export.ts";
 import { tools } from "../../src/cli/tools.ts";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { isJsonObject, type JsonObject } from "../../src/environment/json.ts";
-import { createChatTool } from "../../src/policy/endpointPolicy.ts";
+import { createChatTool } from "../../src/policy/chatMessages.ts";
 import { startHttpServer } from "../../src/service/httpServer.ts";
 import { catalog, root } from "../contracts/transports.ts";
 import { sendRequest } from "../service/countingService.ts";

@@ -10,7 +10,7 @@ import { profiles } from "../../src/reward/profiles.ts";
 import { readCachedRows } from "../../src/run/attemptCache.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/task.ts";
 import { root } from "../contracts/transports.ts";
 import { abstain, moveFifty } from "../trajectory/sampleTasks.ts";
 import { emptyFolder } from "./program.ts";

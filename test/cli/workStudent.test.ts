@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createRunConfigFrom } from "../../src/run/createRunConfig.ts";
 import { readStartModel } from "../../src/run/startModel.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { takeFirstEvents } from "../../src/policy/continuedPolicy.ts";
+import { takeFirstEvents } from "../../src/policy/scripted.ts";
 import { readRun } from "../../src/run/folder.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";

@@ -13,15 +13,17 @@ import { computeReward } from "../../src/editor/attempts/attemptReward.ts";
 import { idlePolicy } from "../../src/policy/scripted.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { defaultProfile } from "../../src/reward/profiles.ts";
-import { scoreInBatches } from "../../src/run/scoreInBatches.ts";
+import { scoreInBatches } from "../../src/run/scoreAttempts.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { scoresResponse } from "../../src/service/schemas.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
 import { readTrajectories } from "../../src/trajectory/file.ts";
-import type { Task } from "../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import type { Trajectory } from "../../src/trajectory/trajectory.ts";
-import { formatTrajectory, formatTrajectoryLine } from "../../src/trajectory/trajectoryLine.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
+import {
+  type Trajectory,
+  formatTrajectory,
+  formatTrajectoryLine,
+} from "../../src/trajectory/trajectory.ts";
 import { emptyFolder } from "../cli/program.ts";
 import { runCommand } from "../cli/terminal.ts";
 import { sendRequest } from "../service/countingService.ts";

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/environment/json.ts";
-import type { Clock } from "../../src/policy/endpointRateLimiter.ts";
+import type { Clock } from "../../src/policy/endpoint.ts";
 
 export interface Asked {
   readonly path: string;

@@ -1,9 +1,12 @@
 /** Policies that go on with attempts which other policies have begun. */
 import { expect, test } from "vitest";
-import { continueAttempt, takeFirstEvents } from "../../src/policy/continuedPolicy.ts";
+import {
+  continueAttempt,
+  takeFirstEvents,
+  createScriptedPolicy,
+} from "../../src/policy/scripted.ts";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
-import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls, type Event } from "../../src/trajectory/trajectory.ts";
 import {

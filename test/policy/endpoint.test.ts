@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ChatRequest } from "../../src/policy/chatModel.ts";
 import { openEndpoint, type EndpointOptions } from "../../src/policy/endpoint.ts";
-import { EndpointFault } from "../../src/policy/endpointFault.ts";
+import { EndpointFault } from "../../src/policy/endpointFormat.ts";
 import { PolicyFault } from "../../src/policy/policy.ts";
 import { callsFor, chatServer, ownTime, says, type Answering, type Reply } from "./chatServer.ts";
 

@@ -5,9 +5,8 @@ import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy, createTeacherPolicy } from "../../src/policy/scripted.ts";
 import { readAbstentions } from "../../src/synthesis/text/abstentions.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import type { Event } from "../../src/trajectory/trajectory.ts";
-import { listTurns } from "../../src/trajectory/turns.ts";
-import { parseEventLine, eventLineSchema } from "../../src/trajectory/trajectoryLine.ts";
+import { type Event, parseEventLine, eventLineSchema } from "../../src/trajectory/trajectory.ts";
+import { listTurns } from "../../src/trajectory/oneTurn.ts";
 import {
   balance,
   calling,

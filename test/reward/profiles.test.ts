@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ScoredCall, ScoredGoal } from "../../src/reward/align.ts";
-import { scoreGraduated } from "../../src/reward/graduated.ts";
+import { scoreGraduated } from "../../src/reward/formula.ts";
 import { profiles, provePlusProfile, type Profile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt, scoreCalls } from "../../src/reward/reward.ts";
 import { rollout } from "../../src/policy/rollout.ts";

@@ -9,15 +9,17 @@ import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { scoreRecorded } from "../../src/reward/scorer.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { groupFormat, writeGroups } from "../../src/run/group.ts";
-import type { AttemptSource } from "../../src/run/scoreAttempts.ts";
-import { scoreInBatches } from "../../src/run/scoreInBatches.ts";
+import { type AttemptSource, scoreInBatches } from "../../src/run/scoreAttempts.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
-import type { Task } from "../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import { asFinished, noTask, type Trajectory } from "../../src/trajectory/trajectory.ts";
-import { formatTrajectory } from "../../src/trajectory/trajectoryLine.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
+import {
+  asFinished,
+  noTask,
+  type Trajectory,
+  formatTrajectory,
+} from "../../src/trajectory/trajectory.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "prove-rows-"));

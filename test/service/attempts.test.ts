@@ -25,10 +25,8 @@ import * as schemas from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
-import type { Task } from "../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import type { Trajectory } from "../../src/trajectory/trajectory.ts";
-import { formatTrajectoryLine } from "../../src/trajectory/trajectoryLine.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
+import { type Trajectory, formatTrajectoryLine } from "../../src/trajectory/trajectory.ts";
 import { catalog } from "../contracts/transports.ts";
 import { readSharedTasks } from "../synthesis/synthesizeTasks.ts";
 import {

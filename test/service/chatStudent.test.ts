@@ -9,7 +9,7 @@ import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
 import { openStudent, type Student } from "../../src/model/student.ts";
 import type { Model } from "../../src/model/transformer.ts";
 import { openEndpoint } from "../../src/policy/endpoint.ts";
-import { createEndpointPolicy } from "../../src/policy/endpointPolicy.ts";
+import { createEndpointPolicy } from "../../src/policy/chatMessages.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { servePolicy } from "../../src/policy/servedPolicy.ts";

@@ -11,7 +11,7 @@ import * as openEnv from "../../src/service/openEnvSchemas.ts";
 import { scoreResponse } from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessionId.ts";
 import { openTaskStore, type TaskStore } from "../../src/service/taskStore.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/task.ts";
 import { catalog } from "../contracts/transports.ts";
 import { lookUp, moveFifty, moveTwice, transfer } from "../trajectory/sampleTasks.ts";
 import { sendRequest } from "./countingService.ts";

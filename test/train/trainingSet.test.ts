@@ -11,8 +11,7 @@ import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { createConversation } from "../../src/train/sft/corpus.ts";
 import { openSharedTasks, loadTrainingSet, type TrainingSet } from "../../src/train/trainingSet.ts";
 import { readModelFolder } from "../../src/model/modelFolder.ts";
-import type { Task } from "../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import {
   calling,
   catalog,

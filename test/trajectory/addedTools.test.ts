@@ -1,7 +1,7 @@
 /** Tools that a later turn adds: unknown before that turn, offered, recorded and replayed after. */
 import { describe, expect, test } from "vitest";
 import type { ChatModel, ChatRequest } from "../../src/policy/chatModel.ts";
-import { createEndpointPolicy } from "../../src/policy/endpointPolicy.ts";
+import { createEndpointPolicy } from "../../src/policy/chatMessages.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";
@@ -10,8 +10,7 @@ import { getSuccess } from "../../src/reward/success.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { parseTask } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
-import type { Task } from "../../src/trajectory/task.ts";
+import { formatTaskLine, type Task } from "../../src/trajectory/task.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { formatTranscript } from "../../src/trajectory/transcript.ts";
 import { calling, catalog, goal, lookUp, saying, taskOf, transfer } from "./sampleTasks.ts";

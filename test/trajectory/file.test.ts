@@ -4,13 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readTasks, readTrajectories, writeTrajectory } from "../../src/trajectory/file.ts";
-import type { Task } from "../../src/trajectory/task.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import {
   formatTrajectory,
   parseTrajectoryLine,
   type TrajectoryLine,
-} from "../../src/trajectory/trajectoryLine.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
+} from "../../src/trajectory/trajectory.ts";
 import { moveFifty, moveTwice, readOnly } from "./sampleTasks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-file-"));

@@ -2,16 +2,15 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/environment/json.ts";
 import type { ChatModel } from "../../src/policy/chatModel.ts";
-import { createEndpointPolicy } from "../../src/policy/endpointPolicy.ts";
+import { createEndpointPolicy } from "../../src/policy/chatMessages.ts";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { getSuccess } from "../../src/reward/success.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { parseTask } from "../../src/trajectory/file.ts";
-import type { Task } from "../../src/trajectory/task.ts";
+import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import { appliesTo, type RuleCondition, type TaskRule } from "../../src/trajectory/taskRules.ts";
-import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { formatTranscript } from "../../src/trajectory/transcript.ts";
 import { calling, catalog, lookUp, moveFifty, saying, transfer } from "./sampleTasks.ts";
 

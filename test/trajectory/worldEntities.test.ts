@@ -1,6 +1,6 @@
 /** Finding entities by their ids in the states of servers. */
 import { expect, test } from "vitest";
-import { findEntityPath, getEntity } from "../../src/trajectory/worldEntities.ts";
+import { findEntityPath, getEntity } from "../../src/trajectory/entities.ts";
 import { catalog } from "./sampleTasks.ts";
 
 const worldOf = (server: string) => catalog.getFixture(server, "full").state;

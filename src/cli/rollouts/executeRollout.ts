@@ -1,7 +1,7 @@
 /** Executes rollouts of our tasks again on our servers, and finds the task that one is of. */
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { canonicalJson } from "../../environment/json.ts";
-import { formatResult } from "../../policy/endpointPolicy.ts";
+import { formatResult } from "../../policy/chatMessages.ts";
 import { createAttemptHeader, TaskConversation } from "../../policy/taskConversation.ts";
 import type { FinishedAttempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";

@@ -4,8 +4,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
-import { describeTotals } from "../../reward/breakdownText.ts";
-import { createBaseline } from "../../reward/partChanges.ts";
+import { describeTotals, createBaseline } from "../../reward/breakdownText.ts";
 import { countPrefix, listPrefixTotals, scorePrefix } from "../../reward/prefixReward.ts";
 import {
   defaultProfile,

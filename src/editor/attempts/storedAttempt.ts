@@ -5,10 +5,12 @@ import { readJsonAt } from "../../storage/lineRange.ts";
 import { checkRegularFile } from "../../storage/regularFile.ts";
 import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
-import type { Task } from "../../trajectory/task.ts";
-import { trajectoryFormat, type Trajectory } from "../../trajectory/trajectory.ts";
-import { parseTaskLine, taskLineSchema } from "../../trajectory/taskLine.ts";
-import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
+import { type Task, parseTaskLine, taskLineSchema } from "../../trajectory/task.ts";
+import {
+  trajectoryFormat,
+  type Trajectory,
+  trajectorySchema,
+} from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 import { indexTasks, readTask } from "./taskIndex.ts";
 import {

@@ -10,8 +10,7 @@
 import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
 import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
 import { parseTask } from "../../trajectory/file.ts";
-import { taskFormat, type Task } from "../../trajectory/task.ts";
-import { earlierTaskFormats } from "../../trajectory/taskLine.ts";
+import { taskFormat, type Task, earlierTaskFormats } from "../../trajectory/task.ts";
 
 /** A task as the index of its file describes it. */
 export interface TaskEntry extends LineRange {

@@ -15,7 +15,7 @@ import type {
   SelectedAttempt,
 } from "../../protocol/attemptsPage.ts";
 import type { Profile } from "../../reward/profiles.ts";
-import type { ScoredRows, ScoringResult } from "../../run/scoreInBatches.ts";
+import type { ScoredRows, ScoringResult } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";

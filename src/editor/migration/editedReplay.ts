@@ -2,7 +2,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import { parseFixtureName } from "../../environment/fixtureName.ts";
 import type { Profile } from "../../reward/profiles.ts";
-import { rerecord } from "../../trajectory/rerecord.ts";
+import { rerecord } from "../../trajectory/replay.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { computeReward, type AttemptReward } from "../attempts/attemptReward.ts";

@@ -19,7 +19,7 @@ import {
 import { LineWriter } from "../../storage/lineWriter.ts";
 import { readTasks } from "../../trajectory/file.ts";
 import { findChange } from "../../trajectory/replay.ts";
-import { formatTaskLine } from "../../trajectory/taskLine.ts";
+import { formatTaskLine } from "../../trajectory/task.ts";
 import { UserError } from "../../userError.ts";
 import { isTranscript } from "../attempts/attemptLocation.ts";
 import { getTranscriptTitle, readLocation } from "../attempts/storedLocation.ts";

@@ -2,10 +2,13 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import { createScorer } from "../../reward/scorer.ts";
 import { getSuccess } from "../../reward/success.ts";
-import { containsToken } from "../../trajectory/containsToken.ts";
-import { findChange, type ReplayedStep } from "../../trajectory/replay.ts";
-import { rerecord } from "../../trajectory/rerecord.ts";
-import { isDistinctive, listScalars, type Scalar } from "../../trajectory/scalars.ts";
+import {
+  containsToken,
+  isDistinctive,
+  listScalars,
+  type Scalar,
+} from "../../trajectory/valueMatching.ts";
+import { findChange, type ReplayedStep, rerecord } from "../../trajectory/replay.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { asFinished, getCallFault, getCallValue } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { Uri, ViewColumn } from "vscode";
-import { takeFirstEvents } from "../../policy/continuedPolicy.ts";
+import { takeFirstEvents } from "../../policy/scripted.ts";
 import type { AttemptWork } from "../../protocol/work.ts";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";

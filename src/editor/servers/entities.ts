@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
-import { toSingular } from "../../trajectory/worldEntities.ts";
+import { toSingular } from "../../trajectory/entities.ts";
 import { describeEntity, formatJson } from "../shared/jsonValues.ts";
 
 export interface Entity {

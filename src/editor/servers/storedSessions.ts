@@ -18,8 +18,9 @@ import {
   noTask,
   type Trajectory,
   trajectoryFormat,
+  eventSchema,
+  formatTrajectoryLine,
 } from "../../trajectory/trajectory.ts";
-import { eventSchema, formatTrajectoryLine } from "../../trajectory/trajectoryLine.ts";
 import { UserError } from "../../userError.ts";
 import {
   keepAside,

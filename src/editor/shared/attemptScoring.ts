@@ -12,8 +12,12 @@ import { createForkChannel } from "../../channel/channel.ts";
 import type { EditorMessages, ProgramMessages, ScoringWork } from "../../protocol/work.ts";
 import type { Profile } from "../../reward/profiles.ts";
 import { readCachedRows } from "../../run/attemptCache.ts";
-import type { AttemptSource } from "../../run/scoreAttempts.ts";
-import { scoreInBatches, type ScoredRows, type ScoringResult } from "../../run/scoreInBatches.ts";
+import {
+  type AttemptSource,
+  scoreInBatches,
+  type ScoredRows,
+  type ScoringResult,
+} from "../../run/scoreAttempts.ts";
 import { findNode, forkProgram, rejectOnExit } from "./program.ts";
 import type { ProveFolder } from "./proveFolder.ts";
 import type { ServerDefinitions } from "./serverDefinitions.ts";

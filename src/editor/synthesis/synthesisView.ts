@@ -20,8 +20,7 @@ import {
   readReport,
   type Report,
 } from "../../synthesis/pipeline/report/report.ts";
-import type { Task } from "../../trajectory/task.ts";
-import { migrateTaskLine } from "../../trajectory/taskLine.ts";
+import { type Task, migrateTaskLine } from "../../trajectory/task.ts";
 import { indexRejected, type RejectedEntry } from "../attempts/rejectedAttempts.ts";
 import { indexTasks, type TaskEntry } from "../attempts/taskIndex.ts";
 import { forEachInSlices } from "../shared/timeSlices.ts";

@@ -8,8 +8,7 @@ import { createScorer, scoreRecorded } from "../../reward/scorer.ts";
 import { getSuccess } from "../../reward/success.ts";
 import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import { checkReplay, type ReplayedStep } from "../../trajectory/replay.ts";
-import type { CallEvent } from "../../trajectory/trajectory.ts";
-import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
+import { type CallEvent, formatCallLine } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 
 export type CheckResult =

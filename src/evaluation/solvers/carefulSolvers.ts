@@ -3,7 +3,7 @@ import type { Call } from "../../policy/policy.ts";
 import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
-import { findEntityValues } from "../../trajectory/resultEntities.ts";
+import { findEntityValues } from "../../trajectory/entities.ts";
 import { listArguments } from "./toolSchemas.ts";
 
 export const verifier = createRightSolver("verifier", "reads an entity again before each write", {

@@ -10,7 +10,7 @@ import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";
 import { listArguments, returnsRows, type Argument } from "./toolSchemas.ts";
 import { listRows } from "./values.ts";
-import { listScalars } from "../../trajectory/scalars.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
 
 export const lister = createRightSolver("lister", "reads whole lists instead of filtered ones", {
   read: readWholeList,

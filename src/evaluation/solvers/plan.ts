@@ -6,8 +6,12 @@ import { canonicalJson, type Json, type JsonObject } from "../../environment/jso
 import type { Tool } from "../../environment/server.ts";
 import type { Fact, Task } from "../../trajectory/task.ts";
 import { getCallValue, listCalls } from "../../trajectory/trajectory.ts";
-import { isDistinctive, listScalars, type Scalar } from "../../trajectory/scalars.ts";
-import { containsToken } from "../../trajectory/containsToken.ts";
+import {
+  isDistinctive,
+  listScalars,
+  type Scalar,
+  containsToken,
+} from "../../trajectory/valueMatching.ts";
 
 export interface PlannedCall {
   readonly goal: number;

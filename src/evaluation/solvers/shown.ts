@@ -7,7 +7,7 @@ import type { ShownResult } from "../../trajectory/knowledge.ts";
 import type { PlannedCall } from "./plan.ts";
 import { listArguments } from "./toolSchemas.ts";
 import { showsAll } from "./values.ts";
-import { listScalars } from "../../trajectory/scalars.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
 
 /**
  * Whether results together show the values that later calls take, the facts that the user asked for

@@ -12,10 +12,10 @@ import { appliesTo, isAgreement } from "../../trajectory/taskRules.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import { Knowledge, type ShownResult } from "../../trajectory/knowledge.ts";
 import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
-import { findEntityValues } from "../../trajectory/resultEntities.ts";
+import { findEntityValues } from "../../trajectory/entities.ts";
 import { isShown } from "./shown.ts";
 import { replaceStrings } from "./values.ts";
-import { listScalars, type Scalar } from "../../trajectory/scalars.ts";
+import { listScalars, type Scalar } from "../../trajectory/valueMatching.ts";
 
 /** Messages of a solver, each of which is answered by the events after it. */
 export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;

@@ -1,6 +1,6 @@
 /** Compares results by what they show: their rows and their plain values. */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
-import { listScalars } from "../../trajectory/scalars.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
 
 /** The plain fields of every object in a value, an object each. */
 export function listRows(value: Json): JsonObject[] {

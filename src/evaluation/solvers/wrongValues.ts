@@ -2,10 +2,10 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { PlannedCall } from "./plan.ts";
 import type { SolverRun } from "./solverRun.ts";
-import { findEntityValues } from "../../trajectory/resultEntities.ts";
+import { findEntityValues } from "../../trajectory/entities.ts";
 import { listArguments, type Argument } from "./toolSchemas.ts";
 import { replaceStrings } from "./values.ts";
-import { listScalars } from "../../trajectory/scalars.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
 
 /** The arguments with made-up ids where neither a result nor the user has shown the ids. */
 export function guessIds(run: SolverRun, name: string, args: JsonObject): JsonObject {

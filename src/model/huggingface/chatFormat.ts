@@ -4,7 +4,7 @@
  * add is encoded alone, from the text that the template puts after a message of the assistant.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
-import { createChatTool, formatInstructions, formatResult } from "../../policy/endpointPolicy.ts";
+import { createChatTool, formatInstructions, formatResult } from "../../policy/chatMessages.ts";
 import type { Call, Conversation } from "../../policy/policy.ts";
 import { countGivenEvents } from "../../trajectory/oneTurn.ts";
 import { resultTextBudget } from "../../trajectory/excerpt.ts";

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import { getDeclarations, type Declarations } from "./declarations.ts";
 import type { Edge } from "./dependencyGraph.ts";
-import { findEntities, type ResultEntity } from "../../trajectory/resultEntities.ts";
+import { findEntities, type ResultEntity } from "../../trajectory/entities.ts";
 import type { Outcome } from "../../environment/outcome.ts";
 import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema } from "../../environment/server.ts";

@@ -9,8 +9,7 @@ import type { ListedTool } from "../../environment/menu.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { isTooDeep } from "../../storage/jsonDepth.ts";
-import { taskFormat, type Task } from "../../trajectory/task.ts";
-import { createTeacherHeader } from "../../trajectory/taskLine.ts";
+import { taskFormat, type Task, createTeacherHeader } from "../../trajectory/task.ts";
 
 /** A row of either dataset. */
 interface ImportedRow {

@@ -9,7 +9,7 @@ import type { Split, Task } from "../../trajectory/task.ts";
 import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
-import { listGoalEdges } from "../../trajectory/goalEdges.ts";
+import { listGoalEdges } from "../../trajectory/seenTasks.ts";
 
 /** Servers whose tools are in no training task, to measure generalization to unseen servers. */
 export const heldOutServers: readonly string[] = ["trading", "marketplace", "team_chat", "vehicle"];

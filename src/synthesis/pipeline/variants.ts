@@ -10,7 +10,7 @@ import {
   parseFixtureName,
 } from "../../environment/fixtureName.ts";
 import { UserError } from "../../userError.ts";
-import { listGoalEdges } from "../../trajectory/goalEdges.ts";
+import { listGoalEdges } from "../../trajectory/seenTasks.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";

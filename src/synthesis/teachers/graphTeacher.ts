@@ -21,7 +21,7 @@ import {
 import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
 import type { ShownResult } from "../../trajectory/knowledge.ts";
 import { indexResult } from "../../trajectory/resultIndex.ts";
-import { listScalars } from "../../trajectory/scalars.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
 import type { FeasibilityChecker } from "../user/intents/feasibility.ts";
 import type { EntityMention, Intent, IntentRecovery } from "../user/intents/intent.ts";
 import { getPartialNameKey, findLookUps, type LookUp } from "../user/entities/lookUps.ts";

@@ -19,7 +19,7 @@ import {
 } from "../text/templateText.ts";
 import type { ReplyTemplate, ToolTemplates } from "../text/templates.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { findEntities } from "../../trajectory/resultEntities.ts";
+import { findEntities } from "../../trajectory/entities.ts";
 import { formatReplyValue, isMoney } from "../text/formatValue.ts";
 import { getEntityKey, type EntityInstance } from "../user/entities/entitySample.ts";
 import { pointingWords } from "../user/entities/entityMentions.ts";

@@ -19,7 +19,7 @@ import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import { renderArgument, renderField, renderResultReply, type ResultReply } from "./resultReply.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities } from "../../trajectory/resultEntities.ts";
+import { findEntities } from "../../trajectory/entities.ts";
 
 /** A call that was made for an intent. */
 export interface IntentResult {

@@ -6,7 +6,7 @@ import { exportTasks } from "../../../src/cli/export.ts";
 import { importTasks } from "../../../src/cli/import.ts";
 import type { ImportReport } from "../../../src/cli/importRollouts.ts";
 import { readTrajectories } from "../../../src/trajectory/file.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/task.ts";
 import { listCalls, type Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { moveTwice } from "../../trajectory/sampleTasks.ts";
 import { emptyFolder } from "../program.ts";

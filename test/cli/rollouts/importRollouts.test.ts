@@ -10,7 +10,7 @@ import { score } from "../../../src/cli/score.ts";
 import { computeReward } from "../../../src/editor/attempts/attemptReward.ts";
 import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
 import { readTrajectories } from "../../../src/trajectory/file.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/task.ts";
 import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { listCalls, type Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";

@@ -7,7 +7,7 @@ import type {
   SelectedAttempt,
 } from "../../../src/protocol/attemptsPage.ts";
 import { paperProfile } from "../../../src/reward/profiles.ts";
-import type { ScoringResult } from "../../../src/run/scoreInBatches.ts";
+import type { ScoringResult } from "../../../src/run/scoreAttempts.ts";
 import { UserError } from "../../../src/userError.ts";
 import { createVscode } from "../fakeVscode.ts";
 

@@ -9,8 +9,8 @@ import type { AttemptLocation } from "../../../src/editor/attempts/storedLocatio
 import { readAttempt } from "../../../src/editor/attempts/storedAttempt.ts";
 import type { OpenAttempt } from "../../../src/editor/attempts/transcripts.ts";
 import { createRunConfig } from "../../../src/run/createRunConfig.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
-import { formatTrajectory } from "../../../src/trajectory/trajectoryLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/task.ts";
+import { formatTrajectory } from "../../../src/trajectory/trajectory.ts";
 import { moveFifty } from "../../trajectory/sampleTasks.ts";
 
 interface FakeAddress {

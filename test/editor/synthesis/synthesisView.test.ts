@@ -18,7 +18,7 @@ import {
   type RejectedAttempt,
   type Report,
 } from "../../../src/synthesis/pipeline/report/report.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/task.ts";
 import { moveFifty } from "../../trajectory/sampleTasks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-synthesis-view-"));

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FilteredTasks, parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
 import { indexTasks, readTask } from "../../../src/editor/attempts/taskIndex.ts";
 import { searchTasks, type SearchHit } from "../../../src/editor/tasks/taskSearch.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/task.ts";
 import { abstain, moveFifty, moveTwice } from "../../trajectory/sampleTasks.ts";
 import { writeManyTasks } from "../manyTasks.ts";
 import { measureLongestRun } from "../turns.ts";

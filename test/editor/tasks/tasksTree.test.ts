@@ -11,8 +11,7 @@ import { loadServers } from "../../../src/servers/catalog.ts";
 import { openCatalog } from "../../../src/environment/catalog.ts";
 import type { Grouping } from "../../../src/editor/tasks/taskGroups.ts";
 import { readTasks } from "../../../src/trajectory/file.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { type Task, formatTaskLine } from "../../../src/trajectory/task.ts";
 import { createVscode } from "../fakeVscode.ts";
 
 vi.mock("vscode", () => createVscode());

@@ -13,7 +13,7 @@ import {
   type ChatTemplate,
 } from "../../../src/model/huggingface/chatTemplate.ts";
 import { readHuggingFaceTokenizer } from "../../../src/model/huggingface/tokenizer.ts";
-import { createChatTool, formatInstructions } from "../../../src/policy/endpointPolicy.ts";
+import { createChatTool, formatInstructions } from "../../../src/policy/chatMessages.ts";
 import type { Conversation } from "../../../src/policy/policy.ts";
 import { emptyFolder } from "../../cli/program.ts";
 import { getFamilyFolder } from "./families.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { id, label, spokenId } from "../../../src/environment/fieldSchemas.ts";
 import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
 import { getDeclarations, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
-import { findEntities } from "../../../src/trajectory/resultEntities.ts";
+import { findEntities } from "../../../src/trajectory/entities.ts";
 import { library } from "../libraryServer.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu/menu.ts";
 

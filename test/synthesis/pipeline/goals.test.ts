@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/environment/json.ts";
 import { extractGoals } from "../../../src/synthesis/pipeline/task/goals.ts";
-import { containsToken } from "../../../src/trajectory/containsToken.ts";
+import { containsToken } from "../../../src/trajectory/valueMatching.ts";
 import { getDependencyGraph } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import type { Event } from "../../../src/trajectory/trajectory.ts";
 import { library } from "../libraryServer.ts";

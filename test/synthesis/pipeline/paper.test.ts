@@ -13,10 +13,9 @@ import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { parseStateLog } from "../../../src/synthesis/pipeline/conversation/stateLog.ts";
 import { synthesize } from "../../../src/synthesis/pipeline/run/synthesize.ts";
 import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
-import { containsToken } from "../../../src/trajectory/containsToken.ts";
+import { containsToken } from "../../../src/trajectory/valueMatching.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
-import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
+import { type Task, formatTaskLine, taskLineSchema } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
 import {

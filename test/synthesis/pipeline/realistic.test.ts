@@ -1,7 +1,6 @@
 /** Four hundred tasks with realistic menus on all servers: menus, pairs, rules, tools that arrive. */
 import { beforeAll, expect, test } from "vitest";
-import type { Task } from "../../../src/trajectory/task.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { type Task, formatTaskLine } from "../../../src/trajectory/task.ts";
 import { readSharedTasks, sharedSets, synthesizeTasks } from "../synthesizeTasks.ts";
 import { testMenus } from "./menuTests.ts";
 import { testPairs } from "./pairsTests.ts";

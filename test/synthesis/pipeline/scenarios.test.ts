@@ -6,9 +6,8 @@ import { playTask } from "../../evaluation/playTask.ts";
 import { getSuccess } from "../../../src/reward/success.ts";
 import { parseScenarios } from "../../../src/synthesis/text/scenarios.ts";
 import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
+import { type Task, formatTaskLine } from "../../../src/trajectory/task.ts";
 import { parseTask } from "../../../src/trajectory/file.ts";
-import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { readSharedTasks, synthesizeTasks } from "../synthesizeTasks.ts";
 

@@ -5,11 +5,15 @@ import { judges } from "../../../src/evaluation/solvers/solvers.ts";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
-import { containsToken } from "../../../src/trajectory/containsToken.ts";
+import { containsToken } from "../../../src/trajectory/valueMatching.ts";
 import { ReportCounts } from "../../../src/synthesis/pipeline/report/reportCounts.ts";
 import { computeStudentSplit } from "../../../src/synthesis/pipeline/split.ts";
-import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
-import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
+import {
+  computeCallBudget,
+  type Task,
+  formatTaskLine,
+  taskLineSchema,
+} from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { readSharedTasks, synthesizeTasks, type TaskSet } from "../synthesizeTasks.ts";

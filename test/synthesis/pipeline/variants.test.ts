@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
 import { readTasks } from "../../../src/trajectory/file.ts";
-import { listGoalEdges } from "../../../src/trajectory/goalEdges.ts";
+import { listGoalEdges } from "../../../src/trajectory/seenTasks.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import { listOfferedItems, type Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";

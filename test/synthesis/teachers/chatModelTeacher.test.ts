@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChatAnswer } from "../../../src/policy/chatModel.ts";
 import { openEndpoint } from "../../../src/policy/endpoint.ts";
-import { EndpointFault } from "../../../src/policy/endpointFault.ts";
+import { EndpointFault } from "../../../src/policy/endpointFormat.ts";
 import { createLlmRoles } from "../../../src/synthesis/teachers/chatModel/roles.ts";
 import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report/report.ts";
 import { synthesizeConcurrently } from "../../../src/synthesis/pipeline/run/synthesize.ts";

@@ -1,6 +1,6 @@
 /** Users cannot know the id of what a call has made until somebody tells them. */
 import { expect, test } from "vitest";
-import { listScalars } from "../../../src/trajectory/scalars.ts";
+import { listScalars } from "../../../src/trajectory/valueMatching.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesizeTasks.ts";

@@ -5,8 +5,12 @@
  */
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { canonicalJson, type Json } from "../../../environment/json.ts";
-import { describeCall } from "../../../reward/breakdownText.ts";
-import { formatChange, formatPartChange, listPartChanges } from "../../../reward/partChanges.ts";
+import {
+  describeCall,
+  formatChange,
+  formatPartChange,
+  listPartChanges,
+} from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
 import { listAddedTools } from "../../../trajectory/trajectory.ts";

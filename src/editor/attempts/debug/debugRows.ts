@@ -6,12 +6,15 @@ import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Patch } from "../../../environment/outcome.ts";
 import type { State } from "../../../environment/state.ts";
 import type { ArgumentEvidence, Breakdown, CallEvidence, Part } from "../../../reward/breakdown.ts";
-import { describeCall, hasNoPenalty } from "../../../reward/breakdownText.ts";
-import { formatChange, listPartChanges } from "../../../reward/partChanges.ts";
+import {
+  describeCall,
+  hasNoPenalty,
+  formatChange,
+  listPartChanges,
+} from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
-import type { CallEvent } from "../../../trajectory/trajectory.ts";
-import { formatCallLine } from "../../../trajectory/trajectoryLine.ts";
+import { type CallEvent, formatCallLine } from "../../../trajectory/trajectory.ts";
 import { formatPatchPath, getValueAt, splitPointer } from "../../shared/jsonValues.ts";
 import { getRewardStep, scoreShownPrefix, type ShownReward } from "../attemptReward.ts";
 import { countCallsBefore, type DebugTarget } from "./debugTarget.ts";

@@ -8,7 +8,7 @@ import { type Breakdown, formatCallEvidence } from "../../../reward/breakdown.ts
 import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { CursorPosition, TrajectoryCursor } from "../../../trajectory/cursor.ts";
 import type { Task } from "../../../trajectory/task.ts";
-import { formatCallLine } from "../../../trajectory/trajectoryLine.ts";
+import { formatCallLine } from "../../../trajectory/trajectory.ts";
 import type { Transcript } from "../../../trajectory/transcript.ts";
 import { type AttemptReward, getRewardStep, scoreShownPrefix } from "../attemptReward.ts";
 import type { Variables } from "./expression.ts";

@@ -16,7 +16,7 @@ import {
   workspace,
 } from "vscode";
 import { findRange } from "../../../storage/jsonPosition.ts";
-import { findEntityPath } from "../../../trajectory/worldEntities.ts";
+import { findEntityPath } from "../../../trajectory/entities.ts";
 import type { FixtureFiles } from "../../fixtures/fixtureFiles.ts";
 import { createHoverText } from "../../shared/notifications.ts";
 import type { ReadOnlyFiles } from "../../shared/readOnlyFiles.ts";

@@ -1,7 +1,11 @@
 /** The reward after each call as hints in the transcript, under the profile on screen. */
 import type { Breakdown } from "../../../reward/breakdown.ts";
-import { describeCall } from "../../../reward/breakdownText.ts";
-import { formatChange, formatPartChange, listPartChanges } from "../../../reward/partChanges.ts";
+import {
+  describeCall,
+  formatChange,
+  formatPartChange,
+  listPartChanges,
+} from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { Trajectory } from "../../../trajectory/trajectory.ts";
 import type { Transcript } from "../../../trajectory/transcript.ts";

@@ -6,14 +6,17 @@
 import type { Catalog } from "../../../environment/catalog.ts";
 import type { JsonObject } from "../../../environment/json.ts";
 import { countPrefix, describePrefix } from "../../../reward/prefixReward.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken, listScalars } from "../../../trajectory/valueMatching.ts";
 import { TrajectoryCursor } from "../../../trajectory/cursor.ts";
 import { escapeInvisible } from "../../../trajectory/invisibleText.ts";
-import { findEntityValues } from "../../../trajectory/resultEntities.ts";
-import { listScalars } from "../../../trajectory/scalars.ts";
+import {
+  findEntityValues,
+  findEntityPath,
+  getEntity,
+  hasEntity,
+} from "../../../trajectory/entities.ts";
 import type { Event, Trajectory } from "../../../trajectory/trajectory.ts";
 import { isCallNote, type Transcript } from "../../../trajectory/transcript.ts";
-import { findEntityPath, getEntity, hasEntity } from "../../../trajectory/worldEntities.ts";
 import { UserError } from "../../../userError.ts";
 
 /** `other`: not in an event, such as in the goals of the task. */

@@ -6,7 +6,7 @@ import type { Catalog } from "../../../environment/catalog.ts";
 import type { Event } from "../../../trajectory/trajectory.ts";
 import { GraphTeacher } from "../../teachers/graphTeacher.ts";
 import type { SimulatedUser, Teacher, RefusingTeacher } from "../../teachers/teacher.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken } from "../../../trajectory/valueMatching.ts";
 import type { AbstentionTurn } from "../../user/turns/abstentionTurn.ts";
 import type { UserSimulator } from "../../user/userSimulator.ts";
 import type { LlmRoles } from "../../teachers/chatModel/roles.ts";

@@ -5,11 +5,11 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../../../environment/json.ts";
 import type { Session } from "../../../environment/session.ts";
-import { type Scalar, isDistinctive, listScalars } from "../../../trajectory/scalars.ts";
+import { type Scalar, isDistinctive, listScalars } from "../../../trajectory/valueMatching.ts";
 import { startsTurn, type Event } from "../../../trajectory/trajectory.ts";
 import { type ToolDeclaration, getDeclarations } from "../../graph/declarations.ts";
 import { readKnowledge, type Knowledge, type ShownResult } from "../../../trajectory/knowledge.ts";
-import { findEntities } from "../../../trajectory/resultEntities.ts";
+import { findEntities } from "../../../trajectory/entities.ts";
 import type { ServerTemplates, ReplyTemplate } from "../../text/templates.ts";
 import { removeAllMarks, findSlots } from "../../text/templateText.ts";
 import { changesNothing, isEmptyResult } from "../../user/intents/feasibility.ts";

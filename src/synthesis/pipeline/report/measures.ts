@@ -3,7 +3,7 @@
  * tasks, and how diverse its texts are.
  */
 import type { Goal, Task } from "../../../trajectory/task.ts";
-import { listGoalEdges } from "../../../trajectory/goalEdges.ts";
+import { listGoalEdges } from "../../../trajectory/seenTasks.ts";
 
 /** Means and shares over tasks, or over user turns. */
 export interface TaskShape {

@@ -6,12 +6,12 @@ import { z } from "zod";
 import { writeFileAtomically } from "../../../storage/atomicWrite.ts";
 import { readJsonLines } from "../../../storage/jsonLines.ts";
 import { checkJson, readJsonFile, type JsonSource } from "../../../storage/parseJson.ts";
-import type { Event } from "../../../trajectory/trajectory.ts";
 import {
+  type Event,
   eventLineSchema,
   formatEventLine,
   parseEventLine,
-} from "../../../trajectory/trajectoryLine.ts";
+} from "../../../trajectory/trajectory.ts";
 import { logSchema } from "../conversation/stateLog.ts";
 import type { TaskShape, TrainingDistance } from "./measures.ts";
 

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import type { Catalog } from "../../../environment/catalog.ts";
-import { EndpointFault } from "../../../policy/endpointFault.ts";
+import { EndpointFault } from "../../../policy/endpointFormat.ts";
 import { PolicyFault } from "../../../policy/policy.ts";
 import { readTasks } from "../../../trajectory/file.ts";
 import type { Task } from "../../../trajectory/task.ts";

@@ -8,8 +8,7 @@ import { acquireLock } from "../../../storage/fileLock.ts";
 import { readJsonLines, readLines } from "../../../storage/jsonLines.ts";
 import { LineWriter } from "../../../storage/lineWriter.ts";
 import { readTasks } from "../../../trajectory/file.ts";
-import type { Task } from "../../../trajectory/task.ts";
-import { formatTaskLine } from "../../../trajectory/taskLine.ts";
+import { type Task, formatTaskLine } from "../../../trajectory/task.ts";
 import { UserError } from "../../../userError.ts";
 import {
   formatRejected,

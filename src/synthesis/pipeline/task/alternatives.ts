@@ -12,10 +12,9 @@ import {
 import type { Tool } from "../../../environment/server.ts";
 import type { Session } from "../../../environment/session.ts";
 import { indexResult, showsFact, showsValue } from "../../../trajectory/resultIndex.ts";
-import { isDistinctive } from "../../../trajectory/scalars.ts";
+import { isDistinctive, areEqual } from "../../../trajectory/valueMatching.ts";
 import type { Fact, GoalCall, Task } from "../../../trajectory/task.ts";
 import { listCalls } from "../../../trajectory/trajectory.ts";
-import { areEqual } from "../../../trajectory/valueEquality.ts";
 import { getDeclarations } from "../../graph/declarations.ts";
 
 /** How many candidates are executed for a goal call, and how many are kept. */

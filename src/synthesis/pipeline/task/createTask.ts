@@ -33,7 +33,7 @@ import { presets, type SynthesisOptions } from "../synthesisOptions.ts";
 import { removeAnsweringTools } from "../menu/answerability.ts";
 import { needsSeveralServers, type TaskSpecification } from "../specification/taskSpecification.ts";
 import type { JsonSchema, Tool } from "../../../environment/server.ts";
-import { normalizeText } from "../../../trajectory/normalizeText.ts";
+import { normalizeText } from "../../../trajectory/valueMatching.ts";
 import { removeNull } from "../../../environment/schemaKeywords.ts";
 
 /** Why a finished conversation cannot become a task, by the reason in a word. */

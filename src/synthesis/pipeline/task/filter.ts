@@ -8,7 +8,7 @@ import { canonicalJson, type Json, type JsonObject } from "../../../environment/
 import type { Task } from "../../../trajectory/task.ts";
 import { getCallFault, getCallValue, listCalls } from "../../../trajectory/trajectory.ts";
 import { getDeclarations } from "../../graph/declarations.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken } from "../../../trajectory/valueMatching.ts";
 
 /** The highest share of failed calls in a task. */
 const maxFailedShare = 0.3;

@@ -8,8 +8,12 @@ import type { Goal, GoalCall } from "../../../trajectory/task.ts";
 import { startsTurn, type CallEvent, type Event } from "../../../trajectory/trajectory.ts";
 import type { DependencyGraph } from "../../graph/dependencyGraph.ts";
 import type { ReadPurpose } from "../../teachers/teacher.ts";
-import { isDistinctive, listScalars, type Scalar } from "../../../trajectory/scalars.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import {
+  isDistinctive,
+  listScalars,
+  type Scalar,
+  containsToken,
+} from "../../../trajectory/valueMatching.ts";
 
 /** A successful call with the plain values of its result. */
 interface StepCall {

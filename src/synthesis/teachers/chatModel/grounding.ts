@@ -3,7 +3,7 @@
  * invented, and it does not reveal ids.
  */
 import { splitVisibleLines } from "../../../trajectory/invisibleText.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken } from "../../../trajectory/valueMatching.ts";
 import { removeMarks } from "../../text/templateText.ts";
 import type { EntityInstance } from "../../user/entities/entitySample.ts";
 import type { Intent } from "../../user/intents/intent.ts";

@@ -10,9 +10,9 @@ import {
   createChatTool,
   createAssistantMessage,
   createChatMessages,
-} from "../../../policy/endpointPolicy.ts";
+} from "../../../policy/chatMessages.ts";
 import type { CallEvent, Event } from "../../../trajectory/trajectory.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken } from "../../../trajectory/valueMatching.ts";
 import {
   findUnspokenId,
   hasInvisibleCharacters,

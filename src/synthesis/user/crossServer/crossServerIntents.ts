@@ -4,7 +4,7 @@
  */
 import type { Json } from "../../../environment/json.ts";
 import type { Random } from "../../../environment/random.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken } from "../../../trajectory/valueMatching.ts";
 import { type CrossServerLink, getValueAt } from "../../text/crossServerLinks.ts";
 import {
   type FeasibilityChecker,

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, Json } from "../../../environment/json.ts";
 import { type ToolDeclaration, getDeclarations } from "../../graph/declarations.ts";
-import { type ResultEntity, findEntities } from "../../../trajectory/resultEntities.ts";
+import { type ResultEntity, findEntities } from "../../../trajectory/entities.ts";
 import type { Server } from "../../../environment/server.ts";
 import type { Session } from "../../../environment/session.ts";
 import type { Random } from "../../../environment/random.ts";

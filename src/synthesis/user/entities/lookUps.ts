@@ -5,9 +5,9 @@
 import type { JsonObject } from "../../../environment/json.ts";
 import type { Session } from "../../../environment/session.ts";
 import type { Declarations, ToolDeclaration } from "../../graph/declarations.ts";
-import { findEntities, type ResultEntity } from "../../../trajectory/resultEntities.ts";
+import { findEntities, type ResultEntity } from "../../../trajectory/entities.ts";
 import { type EntityInstance, type EntitySample, getEntityKey } from "./entitySample.ts";
-import { containsToken } from "../../../trajectory/containsToken.ts";
+import { containsToken } from "../../../trajectory/valueMatching.ts";
 import type { Knowledge } from "../../../trajectory/knowledge.ts";
 import type { MissingCapability } from "../../text/refusals.ts";
 import type { ConversationContext } from "../conversationContext.ts";

@@ -4,7 +4,7 @@
  */
 import { formatValue, isMoney, formatReplyValue } from "../../text/formatValue.ts";
 import { chooseAlternatives, fillSlots, findSlots, markVerbatim } from "../../text/templateText.ts";
-import type { ResultEntity } from "../../../trajectory/resultEntities.ts";
+import type { ResultEntity } from "../../../trajectory/entities.ts";
 import { getEntityKey, type EntityInstance } from "../entities/entitySample.ts";
 import { isSelf } from "../intents/createIntent.ts";
 import { findsSomething, type FeasibilityResult } from "../intents/feasibility.ts";

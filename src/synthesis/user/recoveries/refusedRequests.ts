@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Outcome } from "../../../environment/outcome.ts";
 import type { Session } from "../../../environment/session.ts";
 import type { Call } from "../../../policy/policy.ts";
-import { getPropertySchema } from "../../../trajectory/valueEquality.ts";
+import { getPropertySchema } from "../../../trajectory/valueMatching.ts";
 import type { ArgumentSource, Repair } from "../../text/recoveries.ts";
 import { isRequest } from "../../text/grammar.ts";
 import { findsSomething, type FeasibilityResult } from "../intents/feasibility.ts";

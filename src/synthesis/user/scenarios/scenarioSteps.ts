@@ -31,7 +31,7 @@ import {
   type WithheldOptions,
   type WithheldValue,
 } from "../turns/withheldValue.ts";
-import { findEntities } from "../../../trajectory/resultEntities.ts";
+import { findEntities } from "../../../trajectory/entities.ts";
 import type { ConversationContext } from "../conversationContext.ts";
 import { getEntityKey, mergeResultEntity, type EntityInstance } from "../entities/entitySample.ts";
 

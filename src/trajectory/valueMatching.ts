@@ -1,4 +1,7 @@
-/** Equality of JSON values, as goals and all parts of the reward define it. */
+/**
+ * How values are compared: the equality of JSON values that goals and all parts of the reward use,
+ * the plain values in a value, and values and free texts within a text.
+ */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
@@ -55,3 +58,49 @@ const getInnerSchema = (schema: JsonSchema | undefined, key: string): JsonSchema
   const inner = schema?.[key];
   return isJsonObject(inner) ? inner : undefined;
 };
+
+export type Scalar = string | number | boolean;
+
+/** The plain values in a value, in their order; `null` is left out. */
+export function listScalars(value: Json): readonly Scalar[] {
+  const scalars: Scalar[] = [];
+  addScalars(value, scalars);
+  return scalars;
+}
+
+function addScalars(value: Json, scalars: Scalar[]): void {
+  if (value === null) return;
+  if (typeof value === "object")
+    for (const it of Object.values<Json>(value)) addScalars(it, scalars);
+  else scalars.push(value);
+}
+
+/**
+ * Whether a value does not occur by chance: not a boolean, a small whole number or a word of one or
+ * two letters.
+ */
+export function isDistinctive(value: Scalar): boolean {
+  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
+  return typeof value === "string" && value.length >= 3;
+}
+
+/** Whether a text contains a value that is neither preceded nor followed by a letter or digit. */
+export function containsToken(text: string, value: string): boolean {
+  if (value === "") return false;
+  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1))
+    if (!isWordCharacter(text[at - 1]) && !isWordCharacter(text[at + value.length])) return true;
+  return false;
+}
+
+const isWordCharacter = (char: string | undefined): boolean =>
+  char !== undefined && /[\p{L}\p{N}_]/u.test(char);
+
+/** The text in lower case, with single spaces for punctuation and without articles. */
+export const normalizeText = (text: string): string =>
+  text
+    .normalize("NFC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .replaceAll(/\b(?:a|an|the)\b/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();

@@ -1,14 +1,24 @@
 /**
- * A chat model as a policy: converts a conversation to chat messages, with long results shortened,
- * and the model's answer to a message of the assistant.
+ * Conversations as chat messages, with long results shortened, and chat messages as conversations;
+ * and a chat model as a policy, which reads and writes them.
  */
 import { toModelSchema } from "../environment/modelSchema.ts";
 import type { Tool } from "../environment/server.ts";
 import { getWeekdayName } from "../environment/time.ts";
 import { excerptJson, resultTextBudget } from "../trajectory/excerpt.ts";
-import type { CallEvent, Event } from "../trajectory/trajectory.ts";
+import {
+  type CallEvent,
+  type Event,
+  trajectoryFormat,
+  type RecordedOutcome,
+} from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
 import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Catalog } from "../environment/catalog.ts";
+import type { Json } from "../environment/json.ts";
+import { listMenuTools } from "../environment/menu.ts";
+import { isTooDeep } from "../storage/jsonDepth.ts";
 
 /** Creates the policy of a chat model. Evaluation uses temperature 0, the most likely answer. */
 export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
@@ -35,7 +45,7 @@ export const formatInstructions = (now: string, rules: readonly string[] = []): 
   (rules.length === 0 ? "" : `\n\nThese rules hold:\n${rules.map(it => `- ${it}`).join("\n")}`);
 
 /** What a system message in that format says; undefined for any other text. */
-export function parseInstructions(
+function parseInstructions(
   text: string,
 ): { readonly now: string; readonly rules: readonly string[] } | undefined {
   const [, date, time] = /It is \w+, (\d{4}-\d\d-\d\d), (\d\d:\d\d)\./.exec(text) ?? [];
@@ -114,4 +124,126 @@ export function formatResult(
     ...(hint === undefined ? {} : { hint }),
   };
   return excerptJson(fault, budget).text;
+}
+
+interface Chat {
+  /** Each call has a message with its result. */
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ChatTool[];
+}
+
+/**
+ * Creates the conversation with the id. `now` counts if no system message tells the time. A system
+ * message in the format of `formatInstructions` gives time and rules; any other is a rule itself.
+ */
+export function createConversation(
+  { messages, tools }: Chat,
+  { catalog, now, id }: { readonly catalog: Catalog; readonly now: string; readonly id: string },
+): Conversation {
+  const system = messages.flatMap(it => (it.role === "system" ? [it.content] : [])).join("\n\n");
+  const known = parseInstructions(system);
+  return {
+    header: {
+      kind: "header",
+      format: trajectoryFormat,
+      id,
+      task: "",
+      servers: [],
+      catalog: "",
+      seed: 0,
+      menu: tools.map(it => it.name),
+      policy: "",
+    },
+    tools: tools.map(it => findTool(it, catalog)),
+    now: known?.now ?? findTime(system) ?? now,
+    events: createEvents(messages),
+    ...(known
+      ? { rules: known.rules }
+      : system === ""
+        ? {}
+        : { rules: [system], instructions: system }),
+  };
+}
+
+const findTime = (text: string): string | undefined => {
+  const [, date, time] = /\b(\d{4}-\d\d-\d\d)(?:T|,? )(\d\d:\d\d)\b/.exec(text) ?? [];
+  return date === undefined ? undefined : `${date}T${time}`;
+};
+
+/**
+ * The tool of the catalog with that name, which also describes its result, as the client describes
+ * it; or else a tool that has only what the client says.
+ */
+function findTool(offered: ChatTool, catalog: Catalog): Tool {
+  const { name, description, parameters } = offered;
+  const tool = catalog.tools.get(name);
+  if (!tool) return listMenuTools(new Map(), [{ name }], [offered])[0]!;
+  return isDeepStrictEqual(createChatTool(tool), { name, description, parameters })
+    ? tool
+    : { ...tool, summary: description, inputSchema: parameters };
+}
+
+function createEvents(messages: readonly ChatMessage[]): readonly Event[] {
+  const events: Event[] = [];
+  let count = 0;
+  for (const [i, it] of messages.entries()) {
+    if (it.role === "user") events.push({ kind: "user", text: it.content });
+    if (it.role !== "assistant") continue;
+    const message = count++;
+    events.push({ kind: "assistant", message, text: it.content });
+    const results = findResults(messages, i + 1);
+    for (const call of it.calls ?? [])
+      events.push({
+        kind: "call",
+        message,
+        name: call.name,
+        arguments: call.arguments,
+        outcome: parseResult(results.get(call.id) ?? ""),
+        digest: "",
+      } satisfies CallEvent);
+  }
+  return events;
+}
+
+/** The results from an index on, by the ids of their calls, which later messages may use again. */
+export function findResults(
+  messages: readonly ChatMessage[],
+  start: number,
+): ReadonlyMap<string, string> {
+  const results = new Map<string, string>();
+  for (let i = start; messages[i]?.role === "tool"; i++) {
+    const { call, content } = messages[i] as Extract<ChatMessage, { role: "tool" }>;
+    results.set(call, content);
+  }
+  return results;
+}
+
+const faultKinds: Readonly<Record<string, "unknown-tool" | "bad-arguments" | "broken">> = {
+  unknown_tool: "unknown-tool",
+  "bad-arguments": "bad-arguments",
+  internal: "broken",
+};
+
+/** The outcome of a call whose result was sent as this text. */
+function parseResult(text: string): RecordedOutcome {
+  const value = parseOrText(text);
+  if (value === null || typeof value !== "object" || !("error_type" in value))
+    return { kind: "ok", value };
+  const { error_type: type, message, hint } = value as Readonly<Record<string, Json>>;
+  if (typeof type !== "string") return { kind: "ok", value };
+  return {
+    kind: faultKinds[type] ?? "refused",
+    type,
+    ...(typeof message === "string" && message !== "" ? { message } : {}),
+    ...(typeof hint === "string" ? { hint } : {}),
+  };
+}
+
+function parseOrText(text: string): Json {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isTooDeep(value, "value") ? text : value;
+  } catch {
+    return text;
+  }
 }
