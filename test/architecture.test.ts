@@ -96,8 +96,8 @@ describe("a forbidden import is reported", () => {
     [
       "editor/attempts: folders",
       "src/editor/attempts/transcripts.ts",
-      `import type { Value } from "../runs/runsNode.ts";`,
-      "src/editor/runs/runsNode.ts",
+      `import type { Value } from "../runs/runsTree.ts";`,
+      "src/editor/runs/runsTree.ts",
     ],
     [
       "synthesis/text: folders",

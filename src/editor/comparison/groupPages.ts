@@ -11,7 +11,7 @@ import { UserError } from "../../userError.ts";
 import { createTranscriptUri, isTranscript, pickLineRange } from "../attempts/attemptLocation.ts";
 import { type GroupEntry, indexGroups } from "../attempts/groupIndex.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
-import type { RunsNode } from "../runs/runsNode.ts";
+import type { RunsNode } from "../runs/runsTree.ts";
 import { PageCollection, type PageContent } from "../shared/page.ts";
 import { answer, answerPlain } from "../shared/pageSecurity.ts";
 import { requireWorkspacePath } from "../shared/proveFolder.ts";

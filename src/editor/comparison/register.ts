@@ -2,7 +2,7 @@
 import type { ExtensionContext, Uri } from "vscode";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
-import type { RunsNode } from "../runs/runsNode.ts";
+import type { RunsNode } from "../runs/runsTree.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";

@@ -1,32 +1,46 @@
 /**
- * Trains on another engine: prepares a run folder, starts its `launch.py` as a process that ends
- * with the window, and says how it ended. The run's files show what the training does.
+ * Trains on another engine: asks for what it needs, checks the packages of Python, prepares a run
+ * folder, starts its `launch.py` as a process that ends with the window, and says how it ended. The
+ * run's files show what the training does.
  */
-import { existsSync } from "node:fs";
-import { basename } from "node:path";
-import { env, Uri, window, type Disposable, type Memento } from "vscode";
-import { formatAccelerateCommand, formatRayCommand } from "../../engine/target.ts";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { type Disposable, env, type Memento, Uri, window } from "vscode";
+import { z } from "zod";
+import { formatAccelerateCommand, formatRayCommand, paperModels } from "../../engine/target.ts";
 import { ProcessTree } from "../../mcp/processTree.ts";
 import type { RunState } from "../../protocol/runPage.ts";
+import type { EngineWork } from "../../protocol/work.ts";
 import { createEngineConflict, readEngineLock } from "../../run/locks.ts";
 import { clearEnd, readEnd, writeEnd } from "../../run/folder.ts";
+import { findProgram } from "../../storage/findProgram.ts";
 import { UserError } from "../../userError.ts";
+import { icons } from "../shared/icons.ts";
 import { showError, showInformation, showWarning } from "../shared/notifications.ts";
 import { createEnvironment, findNode, runCountedWork } from "../shared/program.ts";
-import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import { reportRejection } from "../shared/report.ts";
+import { type ProveFolder, requireTrust } from "../shared/proveFolder.ts";
+import {
+  askInSequence,
+  askText,
+  createWholeNumberValidator,
+  pickOne,
+} from "../shared/quickInput.ts";
+import { ActionableError, reportRejection } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
+import { pickTasksFile } from "../tasks/taskPrompts.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
-import { findEnginePython } from "./enginePackages.ts";
-import { EngineProcess, getEngineLog, readLastLines, type EngineEnd } from "./engineProcess.ts";
-import { promptForEngine } from "./enginePrompts.ts";
+import { type EngineEnd, EngineProcess, getEngineLog, readLastLines } from "./engineProcess.ts";
+import { chooseModelFolder, moveToFront } from "./studentChoices.ts";
 import { engineTitles, type RunMonitor } from "./runMonitor.ts";
 import type { RunPages, RunRequest } from "./runPages.ts";
-import { pickRun } from "./runPrompts.ts";
+import { pickRun } from "./runFiles.ts";
 import { getRunName, type Runs } from "./runs.ts";
-import type { RunsNode } from "./runsNode.ts";
+import type { RunsNode } from "./runsTree.ts";
 
-export interface EngineTrainingDependencies {
+interface EngineTrainingDependencies {
   readonly extensionUri: Uri;
   readonly folder: ProveFolder;
   readonly tasks: TasksTree;
@@ -225,3 +239,248 @@ function requireEngine(monitor: RunMonitor): void {
 }
 
 const getTitle = ({ config }: RunMonitor): string => engineTitles[config.engine ?? "trl"];
+
+type EngineChoices = Pick<EngineWork, "engine" | "tasks" | "model" | "gpus" | "loraRank" | "out">;
+
+interface EnginePromptContext {
+  /** The tasks file, if the command was run on one. */
+  readonly tasks: Uri | undefined;
+  readonly listFiles: () => Promise<readonly Uri[]>;
+  /** The folder of the workspace's runs. */
+  readonly runs: string;
+  readonly workspaceState: Memento;
+}
+
+const title = "Train on an Engine";
+const storedKey = "prove.engine.last";
+
+/** The answers, as they are stored for the next time. */
+type StoredAnswers = Partial<Pick<EngineChoices, "engine" | "tasks" | "model" | "gpus">> & {
+  readonly lora?: string;
+};
+
+const engines = [
+  {
+    label: "TRL",
+    description: "accelerate, DeepSpeed and vLLM; tries small models on a CPU, too",
+    engine: "trl",
+  },
+  { label: "verl", description: "Ray, FSDP and vLLM on GPUs; the paper's engine", engine: "verl" },
+] as const;
+
+/** Asks the questions. Throws a `CancellationError` on Escape. */
+async function promptForEngine({
+  tasks: known,
+  listFiles,
+  runs,
+  workspaceState,
+}: EnginePromptContext): Promise<EngineChoices> {
+  const stored = workspaceState.get<StoredAnswers>(storedKey) ?? {};
+  const files = known ? [known] : await listFiles();
+  if (files.length === 0)
+    throw new UserError("there are no tasks to train on", "synthesize tasks first");
+  let engine: EngineChoices["engine"] = "trl";
+  let tasks = files[0]!.fsPath;
+  let [model, gpus, lora, name] = ["", 0, "", ""];
+  await askInSequence([
+    async hasBack => {
+      const items = moveToFront(engines, it => it.engine === stored.engine);
+      ({ engine } = await pickOne(items, { title, hasBack, text: "Which engine" }));
+    },
+    async hasBack => {
+      if (known) return false;
+      const question = { title, hasBack, text: "Which tasks to train on" };
+      tasks = (await pickTasksFile(files, question, stored.tasks)).fsPath;
+      return true;
+    },
+    async hasBack => {
+      model = await askModel(stored.model, hasBack);
+    },
+    async hasBack => {
+      const least = engine === "verl" ? 1 : 0;
+      const text = `How many GPUs${least === 0 ? "; 0 tries it out on a CPU" : ""}`;
+      const answer = await askText(
+        { title, hasBack, text },
+        {
+          value: String(Math.max(least, stored.gpus ?? 8)),
+          validate: createWholeNumberValidator(least, 64),
+        },
+      );
+      gpus = Number(answer);
+    },
+    async hasBack => {
+      const validate = createWholeNumberValidator(1, 1024);
+      lora = await askText(
+        { title, hasBack, text: "Rank of LoRA adapters; empty to train all weights" },
+        {
+          value: stored.lora ?? "",
+          placeholder: "all weights",
+          validate: it => (it === "" ? undefined : validate(it)),
+        },
+      );
+    },
+    async hasBack => {
+      name = await askText(
+        { title, hasBack, text: `Name of the run, a folder in ${runs}` },
+        { value: suggestName(runs, model, engine), validate: it => findNameProblem(runs, it) },
+      );
+    },
+  ]);
+  await workspaceState.update(storedKey, {
+    engine,
+    tasks,
+    model,
+    gpus,
+    lora,
+  } satisfies StoredAnswers);
+  const loraRank = lora === "" ? {} : { loraRank: Number(lora) };
+  return { engine, tasks, model, gpus, ...loraRank, out: join(runs, name) };
+}
+
+async function askModel(last: string | undefined, hasBack: boolean): Promise<string> {
+  const names = [...new Set([...(last === undefined ? [] : [last]), ...paperModels])];
+  const items = [
+    ...names.map(model => ({
+      label: model,
+      iconPath: icons.checkpoint,
+      choose: async () => model,
+    })),
+    { label: "Choose Folder…", choose: chooseModelFolder },
+    { label: "Enter a Name on the Hugging Face Hub…", choose: askName },
+  ];
+  return (await pickOne(items, { title, hasBack, text: "Which model to train" })).choose();
+}
+
+const askName = (): Promise<string> =>
+  askText(
+    { title, text: "Name of the model, or the path of its folder" },
+    {
+      placeholder: paperModels[0]!,
+      validate: it => (it.trim() === "" ? "enter a name" : undefined),
+    },
+  );
+
+function suggestName(runs: string, model: string, engine: string): string {
+  const base = `${basename(model).replaceAll(/[^\w.-]/g, "-")}-${engine}`;
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base}-${n}`;
+    if (!existsSync(join(runs, name))) return name;
+  }
+}
+
+export function findNameProblem(runs: string, name: string): string | undefined {
+  if (!/^[\w.-]*\w[\w.-]*$/.test(name)) return "use letters, digits, dots, dashes and underscores";
+  return existsSync(join(runs, name)) ? `there is a run ${name}` : undefined;
+}
+
+/** A line of requirements.txt: `trl[vllm]==1.9.0`. */
+const requirement = /^([\w.-]+)(?:\[([\w,-]+)\])?(?:==(\S+))?/;
+
+/** Names the versions that a Python has of the packages that it gets as arguments. */
+const program = `
+import json, sys
+found = {}
+if sys.version_info >= (3, 10):
+    from importlib import metadata
+    for name in sys.argv[1:]:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            pass
+print(json.dumps({"version": ".".join(map(str, sys.version_info[:3])), "isNew": sys.version_info >= (3, 10), "found": found}))
+`;
+
+const answerSchema = z.object({
+  version: z.string(),
+  isNew: z.boolean(),
+  found: z.record(z.string(), z.string()),
+});
+
+interface EnginePython {
+  readonly path: string;
+  /** Packages in other versions than those that were tested, such as "trl 1.18.0 instead of 1.9.0". */
+  readonly differences: readonly string[];
+}
+
+const settingsButton = {
+  title: "Open Settings",
+  command: "workbench.action.openSettings",
+  arguments: ["prove.python"],
+};
+
+/**
+ * The Python that the setting names, or else the one on the PATH. Throws an `ActionableError` if it
+ * does not exist, is too old, or lacks packages of a run folder's requirements.txt.
+ */
+export async function findEnginePython(chosen: string, folder: string): Promise<EnginePython> {
+  const names = process.platform === "win32" ? ["python"] : ["python3", "python"];
+  const path = (chosen ? [chosen] : names)
+    .map(it => findProgram(it, homedir()))
+    .find(it => it !== undefined);
+  if (path === undefined)
+    throw new ActionableError(
+      chosen
+        ? `the setting prove.python names ${chosen}, which is not on the PATH`
+        : `there is no ${names[0]} on the PATH`,
+      "install Python 3.10 or later, or give its path in the setting prove.python",
+      settingsButton,
+    );
+  const requirements = listRequirements(readFileSync(join(folder, "requirements.txt"), "utf8"));
+  const { version, isNew, found } = await askPython(path, [...requirements.keys()]);
+  if (!isNew)
+    throw new ActionableError(
+      `${path} is Python ${version}, but 3.10 or later is required`,
+      "give the path of a newer one in the setting prove.python",
+      settingsButton,
+    );
+  const missing = [...requirements.keys()].filter(it => !Object.hasOwn(found, it));
+  if (missing.length > 0)
+    throw new ActionableError(
+      `${path} has no ${missing.join(", ")}`,
+      `run ${path} -m pip install -r ${join(folder, "requirements.txt")}, or give the path of another Python in the setting prove.python`,
+      settingsButton,
+    );
+  const differences = [...requirements].flatMap(([name, tested]) =>
+    tested === undefined || removeBuild(found[name]) === tested
+      ? []
+      : [`${name} ${found[name]} instead of ${tested}`],
+  );
+  return { path, differences };
+}
+
+/** A version without the name of its build, such as `cpu` in 2.13.0+cpu. */
+const removeBuild = (version: string | undefined) => version?.split("+", 1)[0];
+
+/** The packages of a requirements.txt, extras included, with the version if there is one. */
+export function listRequirements(text: string): ReadonlyMap<string, string | undefined> {
+  const packages = new Map<string, string | undefined>();
+  for (const line of text.split("\n")) {
+    const [, name, extras, version] = requirement.exec(line.trim()) ?? [];
+    if (name === undefined) continue;
+    packages.set(name, version);
+    for (const it of extras?.split(",") ?? []) packages.set(it, undefined);
+  }
+  return packages;
+}
+
+async function askPython(
+  path: string,
+  names: readonly string[],
+): Promise<z.infer<typeof answerSchema>> {
+  try {
+    // -E and the folder: modules of the workspace are not loaded
+    const { stdout } = await promisify(execFile)(path, ["-E", "-c", program, ...names], {
+      cwd: homedir(),
+      timeout: 60_000,
+      windowsHide: true,
+    });
+    return answerSchema.parse(JSON.parse(stdout));
+  } catch (cause) {
+    throw new ActionableError(
+      `${path} cannot be used as Python (${(cause as Error).message.split("\n", 1)[0]})`,
+      "give the path of Python 3.10 or later in the setting prove.python",
+      settingsButton,
+      { cause },
+    );
+  }
+}

@@ -20,11 +20,11 @@ import { reportRejection } from "../shared/report.ts";
 import { runCountedWork } from "../shared/program.ts";
 import { pickTasksFile } from "../tasks/taskPrompts.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import { describeEvaluation, formatChange, formatShare } from "./evaluationText.ts";
+import { describeEvaluation, formatChange, formatShare } from "./runText.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import type { RunPages } from "./runPages.ts";
 import { getRunName, type Runs } from "./runs.ts";
-import type { RunsNode } from "./runsNode.ts";
+import type { RunsNode } from "./runsTree.ts";
 import { listShippedStudents, type StudentChoice } from "./studentChoices.ts";
 
 /** The most held-out tasks to attempt. Two students need less than half a minute for them. */

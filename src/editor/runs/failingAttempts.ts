@@ -9,7 +9,7 @@ import type { RewardPages } from "../attempts/reward/rewardPages.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { indexGroups, type Group, type GroupEntry } from "../attempts/groupIndex.ts";
 import type { Runs } from "./runs.ts";
-import { listRecordedSteps } from "./runsNode.ts";
+import { listRecordedSteps } from "../attempts/groupIndex.ts";
 
 export interface FailingAttemptDependencies {
   readonly folder: ProveFolder;

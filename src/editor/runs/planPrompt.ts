@@ -1,12 +1,15 @@
-/** Shows what the training of a large model needs, before it is started. */
-import { Uri } from "vscode";
+/**
+ * Shows what the training of a large model needs, before it is started, in a question and as a
+ * read-only document.
+ */
+import { type Disposable, Uri, window, workspace } from "vscode";
 import type { RunConfig } from "../../run/config.ts";
 import { formatPlan, summarizePlan } from "../../run/trainingPlan.ts";
-import type { ProveFolder } from "../shared/proveFolder.ts";
 import { toEditorWords } from "../shared/editorText.ts";
-import { pickOne } from "../shared/quickInput.ts";
 import { runCountedWork } from "../shared/program.ts";
-import type { PlanDocuments } from "./planDocuments.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import { pickOne } from "../shared/quickInput.ts";
+import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 
 /** Measures the training and asks whether to start it. Throws a `CancellationError` on Escape. */
 export async function confirmPlan(
@@ -49,4 +52,34 @@ export async function confirmPlan(
   });
   if (choice === "details") await plans.show(toEditorWords(`${formatPlan(plan).join("\n")}\n`));
   return choice;
+}
+
+export class PlanDocuments implements Disposable {
+  /** The texts of the documents that were opened, by path. */
+  readonly #texts = new Map<string, string>();
+  readonly #subscription: Disposable;
+  #count = 0;
+
+  constructor(files: ReadOnlyFiles) {
+    files.provide(
+      "/plans/",
+      ({ path }) =>
+        this.#texts.get(path) ??
+        "This training was measured before the window was reloaded. Start Training measures it again.\n",
+    );
+    this.#subscription = workspace.onDidCloseTextDocument(({ uri }) => {
+      if (uri.scheme === "prove") this.#texts.delete(uri.path);
+    });
+  }
+
+  /** Opens a document with a text. */
+  async show(text: string): Promise<void> {
+    const uri = Uri.from({ scheme: "prove", path: `/plans/${++this.#count}/training-plan.txt` });
+    this.#texts.set(uri.path, text);
+    await window.showTextDocument(uri);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
 }

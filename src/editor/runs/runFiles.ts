@@ -1,4 +1,7 @@
-/** Writes, renames and deletes files of runs at a person's request. */
+/**
+ * Writes, renames and deletes files of runs at a person's request, and asks which run a command is
+ * about.
+ */
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,12 +11,13 @@ import { formatMetricsCsv } from "../../run/metrics.ts";
 import { readTrainerLock } from "../../run/locks.ts";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { UserError } from "../../userError.ts";
+import { toEditorText } from "../shared/editorText.ts";
 import { confirm, showInformation } from "../shared/notifications.ts";
-import { askText } from "../shared/quickInput.ts";
+import { askText, pickOne } from "../shared/quickInput.ts";
+import { ActionableError } from "../shared/report.ts";
 import type { RunMonitor } from "./runMonitor.ts";
-import { pickRun } from "./runPrompts.ts";
-import type { RunsNode } from "./runsNode.ts";
 import { getRunName, type Runs } from "./runs.ts";
+import type { RunsNode } from "./runsTree.ts";
 
 /** The states in which no trainer works on a run. */
 const idleStates: readonly RunState[] = [
@@ -132,4 +136,37 @@ function checkIdle(monitor: RunMonitor, what: string): void {
   throw monitor.status.state === "queued"
     ? new UserError(`${name} is queued and cannot be ${what}`, "remove it from the queue first")
     : new UserError(`${name} is training and cannot be ${what}`, "stop its training first");
+}
+
+/** Why there is nothing to choose from, and the states that a run may be in. */
+export interface RunChoice {
+  readonly states: readonly RunState[];
+  readonly whenNone: string;
+  /** Leaves out runs that the command is not for. */
+  readonly isPossible?: (monitor: RunMonitor) => boolean;
+}
+
+/** The chosen run, or the only one. Throws a `UserError` if there is none. */
+export async function pickRun(
+  runs: Runs,
+  question: string,
+  choice?: RunChoice,
+): Promise<RunMonitor> {
+  const candidates = runs
+    .list()
+    .filter(it => choice === undefined || choice.states.includes(it.status.state))
+    .filter(it => choice?.isPossible?.(it) ?? true);
+  if (candidates.length === 0)
+    throw new ActionableError(choice?.whenNone ?? "there is no run yet", "start one", {
+      title: "Start Training",
+      command: "prove.startTraining",
+    });
+  if (candidates.length === 1) return candidates[0]!;
+  const items = candidates.map(monitor => ({
+    label: getRunName(monitor),
+    description: toEditorText(monitor.status.activity),
+    monitor,
+  }));
+  // with a title, the question survives a page that takes the focus
+  return (await pickOne(items, { title: "Runs", text: question })).monitor;
 }

@@ -13,9 +13,9 @@ import type { Transcripts } from "../attempts/transcripts.ts";
 import { indexGroups } from "../attempts/groupIndex.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName, type Runs } from "./runs.ts";
-import { listRecordedSteps, type RunsNode } from "./runsNode.ts";
-import { savePlots } from "./runFiles.ts";
-import { pickRun } from "./runPrompts.ts";
+import { listRecordedSteps } from "../attempts/groupIndex.ts";
+import type { RunsNode } from "./runsTree.ts";
+import { pickRun, savePlots } from "./runFiles.ts";
 
 export type RunRequest = "pause" | "resume" | "stop";
 

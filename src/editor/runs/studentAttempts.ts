@@ -1,18 +1,28 @@
-/** Lets a student attempt a task, and opens its attempt beside the teacher's. */
+/**
+ * Lets a student attempt a task, and forks an attempt where the debugger stands: the person goes on
+ * by hand in a session, or a student or an endpoint does. The new attempt opens beside the other
+ * one.
+ */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Uri, ViewColumn, type Memento } from "vscode";
+import { type Memento, Uri, ViewColumn } from "vscode";
+import { takeFirstEvents } from "../../policy/scripted.ts";
+import type { AttemptWork } from "../../protocol/work.ts";
 import { UserError } from "../../userError.ts";
-import { getOwnModels, requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import type { Question } from "../shared/quickInput.ts";
-import { runCountedWork } from "../shared/program.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
+import type { ForkPoint, TrajectoryDebugger } from "../attempts/debug/trajectoryDebugger.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
+import { icons } from "../shared/icons.ts";
+import { runCountedWork } from "../shared/program.ts";
+import { getOwnModels, type ProveFolder, requireTrust } from "../shared/proveFolder.ts";
+import { pickOne, type Question } from "../shared/quickInput.ts";
+import { getSetting } from "../shared/settings.ts";
+import type { EndpointKeys } from "../synthesis/endpointKeys.ts";
+import { askForEndpointUrl, askForModel } from "../synthesis/synthesisPrompts.ts";
 import type { Runs } from "./runs.ts";
-import { pickStudentOrFolder } from "./pickStudent.ts";
-import { listStudents, type StudentChoice } from "./studentChoices.ts";
+import { listStudents, pickStudentOrFolder, type StudentChoice } from "./studentChoices.ts";
 
-export interface StudentAttemptDependencies {
+interface StudentAttemptDependencies {
   readonly extensionUri: Uri;
   readonly folder: ProveFolder;
   readonly runs: Runs;
@@ -59,7 +69,7 @@ export class StudentAttempts {
 }
 
 /** Asks for a student; the last answer comes first. */
-export async function pickStudent(
+async function pickStudent(
   {
     folder,
     runs,
@@ -75,10 +85,105 @@ export async function pickStudent(
 }
 
 /** The first file of this name, with a number, that does not exist. */
-export function findUnusedFile(folder: string, name: string): string {
+function findUnusedFile(folder: string, name: string): string {
   const base = name.replaceAll(/[^\w.-]+/g, "-");
   for (let n = 1; ; n++) {
     const file = join(folder, `${base}-${n}.trajectory.jsonl`);
     if (!existsSync(file)) return file;
+  }
+}
+
+interface AttemptForkDependencies extends StudentAttemptDependencies {
+  readonly trajectoryDebugger: TrajectoryDebugger;
+  readonly keys: EndpointKeys;
+}
+
+/** A policy that goes on, and its name in the name of the file. */
+interface ChosenPolicy {
+  readonly name: string;
+  readonly policy: AttemptWork["policy"];
+}
+
+const title = "Fork From Here";
+
+export class AttemptForks {
+  readonly #dependencies: AttemptForkDependencies;
+
+  constructor(dependencies: AttemptForkDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Asks who goes on from where the debugger stands, and lets them. */
+  async start(): Promise<void> {
+    const { trajectoryDebugger } = this.#dependencies;
+    const fork = trajectoryDebugger.getForkPoint();
+    const items = [
+      {
+        label: "By hand",
+        description: "in a session, in which you call tools",
+        iconPath: icons.session,
+        choose: undefined,
+      },
+      {
+        label: "A student…",
+        description: "one that ships, or a checkpoint of a run",
+        iconPath: icons.checkpoint,
+        choose: () => this.#chooseStudent(),
+      },
+      {
+        label: "An endpoint…",
+        description: "a model behind an OpenAI-compatible address",
+        iconPath: icons.connection,
+        choose: () => this.#chooseEndpoint(),
+      },
+    ];
+    const { choose } = await pickOne(items, { title, text: "Who makes the next calls" });
+    if (!choose) return trajectoryDebugger.openFork(fork);
+    requireTrust("running a policy");
+    if (!fork.task)
+      throw new UserError("the task of this attempt was not found", "go on by hand instead");
+    await this.#goOn(fork, fork.task, await choose());
+  }
+
+  async #goOn(
+    { uri, position, trajectory }: ForkPoint,
+    task: AttemptWork["task"],
+    { name, policy }: ChosenPolicy,
+  ): Promise<void> {
+    const { extensionUri, folder, transcripts } = this.#dependencies;
+    const tasksFolder = folder.getPart("tasks").fsPath;
+    mkdirSync(tasksFolder, { recursive: true });
+    const file = findUnusedFile(tasksFolder, `${task.id} ${name} fork`);
+    const { header, events } = trajectory;
+    await runCountedWork(
+      "attempt",
+      {
+        task,
+        policy,
+        from: { header, events: takeFirstEvents(events, position) },
+        file,
+        fixtures: folder.fixtureFolders,
+      },
+      `${name} goes on with ${header.id}`,
+      { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
+    );
+    await transcripts.open(uri, ViewColumn.One);
+    await transcripts.open(Uri.file(file), ViewColumn.Two);
+  }
+
+  async #chooseStudent(): Promise<ChosenPolicy> {
+    const question = { title, text: "Which student goes on" };
+    const { label, folder } = await pickStudent(this.#dependencies, question);
+    return { name: label, policy: { kind: "student", model: folder } };
+  }
+
+  async #chooseEndpoint(): Promise<ChosenPolicy> {
+    const { keys } = this.#dependencies;
+    const url = await askForEndpointUrl({ title }, getSetting("endpoint.url"));
+    const current = { kind: "endpoint", url, model: getSetting("endpoint.model") } as const;
+    const model = await askForModel({ title }, current, [], current.model);
+    await keys.confirmSending(url, model);
+    const key = await keys.getKey(url);
+    return { name: model, policy: { ...current, model, ...(key === undefined ? {} : { key }) } };
   }
 }

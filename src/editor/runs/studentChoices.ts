@@ -1,12 +1,15 @@
 /**
  * The students that a training can start from: those that ship, the checkpoints of runs, and the
- * models in the folder prove/models.
+ * models in the folder prove/models. Asks for one of them, or for the folder of a model.
  */
-import { basename, join } from "node:path";
 import { existsSync, readdirSync } from "node:fs";
-import { getCheckpointFolder } from "../../run/folder.ts";
+import { basename, join } from "node:path";
+import { CancellationError, window } from "vscode";
+import { findModelFolder, getCheckpointFolder } from "../../run/folder.ts";
 import { readStartModel } from "../../run/startModel.ts";
 import { UserError } from "../../userError.ts";
+import { icons } from "../shared/icons.ts";
+import { pickOne, type Question } from "../shared/quickInput.ts";
 import { formatList } from "../shared/text.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 
@@ -47,7 +50,7 @@ function listModelFolders(parent: string): readonly StudentChoice[] {
 }
 
 /** Throws a `UserError` if the folder has no model. */
-export function describeModelFolder(folder: string): StudentChoice {
+function describeModelFolder(folder: string): StudentChoice {
   const { kind, adapters } = readStartModel(folder);
   const model = kind === "hugging-face" ? "a Hugging Face model" : "a student";
   return {
@@ -83,3 +86,41 @@ export const moveToFront = <Item>(
   items: readonly Item[],
   isLast: (item: Item) => boolean,
 ): readonly Item[] => items.toSorted((a, b) => Number(isLast(b)) - Number(isLast(a)));
+
+/**
+ * `last`: the label of the student that was chosen the last time, which comes first. Throws a
+ * `CancellationError` on Escape, and a `UserError` if the folder that is chosen has no model.
+ */
+export async function pickStudentOrFolder(
+  students: readonly StudentChoice[],
+  question: Question,
+  last: unknown,
+): Promise<StudentChoice> {
+  const items = moveToFront(students, it => it.label === last).map(student => ({
+    label: student.label,
+    description: student.description,
+    iconPath: icons.checkpoint,
+    choose: () => Promise.resolve(student),
+  }));
+  const other = {
+    label: "Choose Folder…",
+    description: "of a Hugging Face model, or of a student",
+    choose: chooseFolder,
+  };
+  return (await pickOne([...items, other], question)).choose();
+}
+
+const chooseFolder = async (): Promise<StudentChoice> =>
+  describeModelFolder(findModelFolder(await chooseModelFolder()));
+
+/** The path of a folder. Throws a `CancellationError` on Escape. */
+export async function chooseModelFolder(): Promise<string> {
+  const chosen = await window.showOpenDialog({
+    title: "Model Folder",
+    canSelectFiles: false,
+    canSelectFolders: true,
+  });
+  const [folder] = chosen ?? [];
+  if (!folder) throw new CancellationError();
+  return folder.fsPath;
+}

@@ -3,7 +3,7 @@
  * window that opens the folder later attaches to it.
  */
 import { basename, dirname } from "node:path";
-import { CancellationError, Uri, window, workspace } from "vscode";
+import { CancellationError, type CancellationToken, Uri, window, workspace } from "vscode";
 import { createRunConfigFrom } from "../../run/createRunConfig.ts";
 import { createRun, extendRun, measureTraining } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
@@ -14,26 +14,25 @@ import {
   trainingFileExtension,
 } from "../../run/trainingFile.ts";
 import { UserError } from "../../userError.ts";
-import { showInformation, showProgress } from "../shared/notifications.ts";
+import { icons } from "../shared/icons.ts";
+import { type ProgressReport, showInformation, showProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
-import { ActionableError } from "../shared/report.ts";
+import { pickOne } from "../shared/quickInput.ts";
+import { ActionableError, reportRejection } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
+import { formatCount, formatList } from "../shared/text.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 import type { EngineTraining } from "./engineTraining.ts";
 import type { Evaluations } from "./evaluations.ts";
-import { describeEvaluation } from "./evaluationText.ts";
+import { confirmPlan, type PlanDocuments } from "./planPrompt.ts";
+import { pickRun, type RunChoice } from "./runFiles.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import type { RunPages, RunRequest } from "./runPages.ts";
-import { pickRun, type RunChoice } from "./runPrompts.ts";
+import { describeEvaluation } from "./runText.ts";
 import { describeFailure, getRunName } from "./runs.ts";
-import type { RunsNode } from "./runsNode.ts";
-import { askStartTime, type StartTime } from "./startTime.ts";
-import type { PlanDocuments } from "./planDocuments.ts";
-import { confirmPlan } from "./planPrompt.ts";
-import { describeRewards, describeTrainingEnd, reportProgress } from "./trainingProgress.ts";
-import { pickTrainingFile } from "./trainingFiles.ts";
-import { askTrainingLength } from "./trainingLength.ts";
+import type { RunsNode } from "./runsTree.ts";
+import { askTrainingLength } from "./trainingPrompts.ts";
 import type { TrainingQueue } from "./trainingQueue.ts";
 import {
   askForSettings,
@@ -52,7 +51,7 @@ const requestStates: Readonly<Record<RunRequest, RunChoice["states"]>> = {
   stop: ["starting", "training", "paused"],
 };
 
-export interface TrainingDependencies extends SettingsDependencies {
+interface TrainingDependencies extends SettingsDependencies {
   readonly evaluations: Evaluations;
   /** Trains the runs of other engines. */
   readonly engines: EngineTraining;
@@ -364,4 +363,107 @@ async function findUnused(getPath: (n: number) => Uri): Promise<Uri> {
     );
     if (!exists) return getPath(n);
   }
+}
+
+/** Throws a `UserError` if the workspace has none, and a `CancellationError` on Escape. */
+async function pickTrainingFile(): Promise<Uri> {
+  const files = await workspace.findFiles(`**/*${trainingFileExtension}`, "**/node_modules/**");
+  if (files.length === 0)
+    throw new UserError(
+      `there is no training file (*${trainingFileExtension}) in this folder`,
+      "write one with PROVE: Create Training File…",
+    );
+  const items = files
+    .toSorted((a, b) => a.fsPath.localeCompare(b.fsPath))
+    .map(file => ({
+      label: basename(file.fsPath, trainingFileExtension),
+      description: workspace.asRelativePath(file),
+      iconPath: icons.taskFile,
+      file,
+    }));
+  const question = { title: "Start Training From File", text: "Which training to start" };
+  return (await pickOne(items, question)).file;
+}
+
+/** Reports each step until the trainer exits. Cancelling asks the trainer to stop. */
+function reportProgress(
+  monitor: RunMonitor,
+  progress: ProgressReport,
+  token: CancellationToken,
+): Promise<void> {
+  return new Promise(resolve => {
+    let reportedStep = monitor.status.step;
+    const report = () => {
+      const { step, steps, activity } = monitor.status;
+      const last = monitor.steps.at(-1);
+      const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
+      const increment = steps ? (100 * (step - reportedStep)) / steps : 0;
+      progress.report({ message: `${activity}${reward}`, increment });
+      reportedStep = step;
+    };
+    const subscription = monitor.onChange(() => {
+      report();
+      resolveWhenDetached();
+    });
+    const resolveWhenDetached = () => {
+      if (monitor.isAttached) return;
+      subscription.dispose();
+      resolve();
+    };
+    token.onCancellationRequested(() => reportRejection(monitor.request("stop")));
+    report();
+    // the trainer may have exited before the subscription
+    resolveWhenDetached();
+  });
+}
+
+/** Says how a training ended, such as "few-1 has finished after 52 steps". */
+function describeTrainingEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): string {
+  const n = monitor.steps.length;
+  const when = n === 0 ? "before its first step" : `after ${formatCount(n, "step")}`;
+  return `${getRunName(monitor)} ${by === "stop" ? "was stopped" : "has finished"} ${when}`;
+}
+
+/** The first and the last reward of a training, which tell less than an evaluation. */
+function describeRewards({ steps }: RunMonitor): string {
+  const rewards = steps.filter(it => it.method === "grpo").map(it => it.reward.mean);
+  return rewards.length
+    ? `first reward ${rewards[0]!.toFixed(3)}, last reward ${rewards.at(-1)!.toFixed(3)}`
+    : "";
+}
+
+/** `afterStop`: the trainings that run are stopped, and it starts when they have ended. */
+type StartTime = "now" | "queued" | "afterStop";
+
+/** When to start `name`. Asks only if trainings are active. */
+async function askStartTime(
+  name: string,
+  active: readonly RunMonitor[],
+  { isQueued }: { readonly isQueued: boolean },
+): Promise<StartTime> {
+  if (active.length === 0) return "now";
+  const names = formatList(active.map(getRunName));
+  const [is, has] = active.length === 1 ? ["is", "has"] : ["are", "have"];
+  const items = [
+    {
+      label: "Add to the queue",
+      description: `${name} starts when ${names} ${has} ended`,
+      time: "queued",
+    },
+    {
+      label: `Stop ${names}`,
+      description: `${name} starts then; ${names} can be resumed`,
+      time: "afterStop",
+    },
+    {
+      label: "Train at the same time",
+      description: "they share the processor, so that each takes longer",
+      time: "now",
+    },
+  ] as const;
+  const { time } = await pickOne(isQueued ? items.slice(1) : items, {
+    title: `Train ${name}`,
+    text: `${names} ${is} being trained`,
+  });
+  return time;
 }

@@ -4,34 +4,34 @@
  * answers first.
  */
 import { basename } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Memento, Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
+import { defaultProfile } from "../../reward/profiles.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
 import { listMisfitReasons, readStartModel, type StartModel } from "../../run/startModel.ts";
 import { getBackendsFolder, listInstalledBackends } from "../../run/backends.ts";
 import { UserError } from "../../userError.ts";
-import { formatCount, formatList } from "../shared/text.ts";
 import { icons } from "../shared/icons.ts";
-import { askInSequence, pickOne } from "../shared/quickInput.ts";
+import {
+  askInSequence,
+  askText,
+  createWholeNumberValidator,
+  pickOne,
+  type Question,
+} from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
+import { formatCount, formatList } from "../shared/text.ts";
 import { studentTasks } from "../synthesis/synthesisPrompts.ts";
 import { pickTasksFile } from "../tasks/taskPrompts.ts";
 import {
   describeShortage,
-  formatCounts,
-  hasTooFew,
   type FitCount,
   type FittingFile,
+  formatCounts,
+  hasTooFew,
 } from "./fittingFiles.ts";
-import { pickStudentOrFolder } from "./pickStudent.ts";
-import { moveToFront, type StudentChoice } from "./studentChoices.ts";
-import {
-  askTrainingLength,
-  defaultLength,
-  formatLength,
-  type TrainingLength,
-} from "./trainingLength.ts";
-import { presets, type Preset } from "./trainingPresets.ts";
+import { moveToFront, pickStudentOrFolder, type StudentChoice } from "./studentChoices.ts";
 
 /** What to train, and for how long. */
 export interface TrainingChoices {
@@ -384,3 +384,91 @@ const askBackend: AskQuestion = async (draft, { title, stored }, hasBack) => {
   draft.backend = await pickOne(items, { title, hasBack, text: "Which backend computes" });
   return true;
 };
+
+interface Preset {
+  readonly label: string;
+  readonly description: string;
+  readonly objective: GrpoSettings["objective"];
+  readonly profile: string;
+}
+
+const presets: readonly Preset[] = [
+  {
+    label: "GRPO",
+    description: `the paper's objective · reward ${defaultProfile.name}: the paper's five parts and success`,
+    objective: "prove",
+    profile: defaultProfile.name,
+  },
+  {
+    label: "GRPO, the paper's reward",
+    description: "the paper's objective · reward paper: five parts",
+    objective: "prove",
+    profile: "paper",
+  },
+  {
+    label: "DAPO",
+    description: `resamples groups without a gradient, no KL term · reward ${defaultProfile.name}`,
+    objective: "dapo",
+    profile: defaultProfile.name,
+  },
+  {
+    label: "Dr. GRPO",
+    description: `advantages that are not scaled, no KL term · reward ${defaultProfile.name}`,
+    objective: "dr-grpo",
+    profile: defaultProfile.name,
+  },
+  {
+    label: "GSPO",
+    description: `one importance ratio per attempt, no KL term · reward ${defaultProfile.name}`,
+    objective: "gspo",
+    profile: defaultProfile.name,
+  },
+];
+
+type TrainingLength = { readonly seconds: number } | { readonly steps: number };
+
+/** On two cores, the first one takes about half a minute. */
+const lengths: readonly {
+  readonly label: string;
+  readonly description?: string;
+  readonly length: TrainingLength;
+}[] = [
+  { label: "12 steps", description: "enough to see success rise", length: { steps: 12 } },
+  { label: "2 minutes", length: { seconds: 120 } },
+  { label: "4 minutes", length: { seconds: 240 } },
+  { label: "10 minutes", length: { seconds: 600 } },
+  { label: "1 hour", length: { seconds: 3600 } },
+];
+
+const defaultLength: TrainingLength = lengths[0]!.length;
+
+const findLength = (length: TrainingLength | undefined) =>
+  lengths.find(it => isDeepStrictEqual(it.length, length));
+
+const formatLength = (length: TrainingLength): string =>
+  findLength(length)?.label ??
+  ("steps" in length ? formatCount(length.steps, "step") : `${length.seconds} seconds`);
+
+/** The chosen length; the first choice is the last answer if there is one. */
+export async function askTrainingLength(
+  question: Question & { readonly title: string },
+  lastAnswer?: TrainingLength,
+): Promise<TrainingLength> {
+  const last = findLength(lastAnswer);
+  const items = moveToFront(lengths, it => it === last);
+  const steps = { label: "A number of steps…", length: undefined };
+  const wasOther = lastAnswer !== undefined && !last;
+  const { length } = await pickOne(wasOther ? [steps, ...items] : [...items, steps], question);
+  return length ?? (await askSteps(question.title, lastAnswer));
+}
+
+async function askSteps(title: string, last: TrainingLength | undefined): Promise<TrainingLength> {
+  const steps = await askText(
+    { title, text: "How many steps" },
+    {
+      value: last && "steps" in last ? String(last.steps) : "100",
+      validate: createWholeNumberValidator(1, 100_000),
+    },
+  );
+  return { steps: Number(steps) };
+}

@@ -4,7 +4,7 @@ import { createStatusItem, type StatusItem } from "../shared/notifications.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName, type Runs } from "./runs.ts";
 import type { TrainingQueue } from "./trainingQueue.ts";
-import { estimateSecondsLeft, formatTimeLeft } from "./timeLeft.ts";
+import { estimateSecondsLeft, formatTimeLeft } from "./runText.ts";
 
 export class TrainingStatus implements Disposable {
   readonly #item: StatusItem = createStatusItem("prove.training", "PROVE Training");

@@ -11,11 +11,11 @@ import { createVscode } from "../fakeVscode.ts";
 
 vi.mock("vscode", () => createVscode());
 const { findEnginePython, listRequirements } =
-  await import("../../../src/editor/runs/enginePackages.ts");
+  await import("../../../src/editor/runs/engineTraining.ts");
 const { EngineProcess, getEngineLog, readLastLines } =
   await import("../../../src/editor/runs/engineProcess.ts");
 const { RunMonitor } = await import("../../../src/editor/runs/runMonitor.ts");
-const { findNameProblem } = await import("../../../src/editor/runs/enginePrompts.ts");
+const { findNameProblem } = await import("../../../src/editor/runs/engineTraining.ts");
 
 const root = mkdtempSync(join(tmpdir(), "prove-engine-"));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -1,7 +1,11 @@
 /** What is said about an evaluation, and how long a training still takes. */
 import { expect, test } from "vitest";
-import { describeEvaluation, formatShare } from "../../../src/editor/runs/evaluationText.ts";
-import { estimateSecondsLeft, formatTimeLeft } from "../../../src/editor/runs/timeLeft.ts";
+import {
+  describeEvaluation,
+  estimateSecondsLeft,
+  formatShare,
+  formatTimeLeft,
+} from "../../../src/editor/runs/runText.ts";
 import type { Estimate, RunEvaluation } from "../../../src/run/evaluation.ts";
 
 const createEvaluation = (before: number, after: number, change: Estimate): RunEvaluation => {
