@@ -72,7 +72,8 @@ const modules = {
     modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
     typesOnly: true,
   },
-  cli: { modules: [...domain, ...programs, ...numerics], packages: ["commander"] },
+  app: { modules: [...domain, "evaluation", "run", "engine", "protocol", "channel", ...numerics] },
+  cli: { modules: ["app", ...domain, ...programs, ...numerics], packages: ["commander"] },
   editor: {
     modules: [...domain, ...programs],
     packages: ["vscode", "@vscode/debugadapter", "@vscode/debugprotocol", "jsonc-parser"],

@@ -1,6 +1,7 @@
 /**
  * Builds every program of the product into dist/: extension host, terminal program, trainer, web
- * pages and kernels, with the licences of the packages that they contain, and the changelog.
+ * pages and kernels, with the licences of the packages that they contain, and the changelog. With
+ * `--lab`, builds only the measurements of test/lab into dist/lab, which is not shipped.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -72,19 +73,18 @@ const banner = {
   ].join("\n"),
 };
 
+if (process.argv.includes("--lab")) {
+  await buildModules({ main: at("test/lab/main.ts") }, at("dist/lab"));
+  process.exit();
+}
+
 rmSync(at("dist"), { recursive: true, force: true });
 mkdirSync(at("dist"), { recursive: true });
 
-// split, so that a program loads only the code that it needs
-const programs = build({
-  ...node,
-  entryPoints: { cli: at("src/cli/main.ts"), trainer: at("src/train/main.ts") },
-  outdir: at("dist"),
-  chunkNames: "chunks/[name]-[hash]",
-  format: "esm",
-  splitting: true,
-  banner,
-});
+const programs = buildModules(
+  { cli: at("src/cli/main.ts"), trainer: at("src/train/main.ts") },
+  at("dist"),
+);
 const jobs = [programs, buildExtension()];
 
 const pages = existsSync(at("webview"))
@@ -168,6 +168,19 @@ writeFileSync(
   at("dist/changelog.md"),
   changelog.replaceAll(/\[([^\]]+)\]\((?!https:)[^)]*\)/g, "`$1`"),
 );
+
+/** Builds programs as modules that are split, so that each loads only the code that it needs. */
+function buildModules(entryPoints, outdir) {
+  return build({
+    ...node,
+    entryPoints,
+    outdir,
+    chunkNames: "chunks/[name]-[hash]",
+    format: "esm",
+    splitting: true,
+    banner,
+  });
+}
 
 /**
  * Builds the extension as many CommonJS files, so that its activation loads only what it needs.

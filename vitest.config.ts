@@ -13,7 +13,14 @@ const isolated = [
     readFileSync(join(import.meta.dirname, it), "utf8").includes("vi.mock("),
   ),
 ];
-const others = ["test/e2e/**", "test/engines/**", "test/backends/**", "node_modules/**", "dist/**"];
+const others = [
+  "test/e2e/**",
+  "test/engines/**",
+  "test/backends/**",
+  "test/lab/**",
+  "node_modules/**",
+  "dist/**",
+];
 
 export default defineConfig({
   // tfjs-core keeps its gradients in ES modules inside a CommonJS package: all of it is loaded as

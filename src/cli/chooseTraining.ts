@@ -15,7 +15,7 @@ import { splits } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { commaList, countOf, existingPath, oneOf, positiveNumber, wholeNumber } from "./parsers.ts";
-import { findModel, findShippedModel } from "./resources.ts";
+import { findModel, findShippedModel } from "../app/resources.ts";
 
 export const trainingOptions = {
   tasks: option("--tasks <file>", "tasks file to train on; required, unless --config names one", {

@@ -2,43 +2,26 @@
  * Defines what a command of the terminal program is: its arguments and options, declared once with
  * their types, and the function that runs it in a context.
  */
-import type { Catalog } from "../environment/catalog.ts";
+import type { AppContext } from "../app/context.ts";
 
 /** The exit code after a bug of this program, whatever else the work found. */
 export const bugExitCode = 70;
 
-/** What a command works with. Commands print only through it. */
-export interface CliContext {
+/**
+ * What a command works with. Commands print only through it. `signal` is aborted by Ctrl-C, by
+ * SIGTERM, and when the editor cancels. Notes and progress go to stderr; if that is not a terminal,
+ * at most one line of progress is printed every five seconds.
+ */
+export interface CliContext extends AppContext {
   /** Prints one line on stdout. */
   readonly print: (line: string) => void;
   /** Prints one line on stdout. Resolves once the reader of stdout has room for more. */
   readonly printAndDrain: (line: string) => Promise<void>;
-  /** Prints one line for the user on stderr. */
-  readonly printNote: (line: string) => void;
-  /**
-   * Prints a line on stderr that the next one overwrites. If stderr is not a terminal, prints at
-   * most one every five seconds.
-   */
-  readonly showProgress: (line: string) => void;
   /** Asks a yes-or-no question on stderr. Undefined if stdin or stderr is not a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
   readonly stdin: AsyncIterable<Uint8Array>;
-  /** Aborted by Ctrl-C, by SIGTERM, and when the editor cancels. */
-  readonly signal: AbortSignal;
   /** Lets the command take more than two seconds to end after `signal` was aborted. */
   readonly allowLateEnd: () => void;
-  /** The current folder, against which paths are resolved. */
-  readonly cwd: string;
-  /** The product's own `resources` folder. */
-  readonly resources: string;
-  /** The file of this program, which worker threads load. */
-  readonly program: string;
-  /** The folder of the built programs. */
-  readonly dist: string;
-  /** The workspace's `prove` folder: `<cwd>/prove`, whether it exists or not. */
-  readonly prove: string;
-  /** The servers. A fixture of the workspace comes before the shipped one with the same name. */
-  readonly catalog: Catalog;
 }
 
 /** Where a text on the command line was given. */

@@ -9,6 +9,17 @@ import type { CliArgument, CliCommand, CliOption, Parser, TextSource } from "./c
 import type { CommandEntry } from "./commands.ts";
 import { suggestName } from "../storage/suggestName.ts";
 
+export interface ProgramTitle {
+  /** How it is called in help. */
+  readonly name: string;
+  readonly description: string;
+}
+
+const terminalProgram: ProgramTitle = {
+  name: "prove-rl",
+  description: "Live tool servers, synthesized conversations, programmatic rewards, and training",
+};
+
 /** Runs a command with its parsed values. */
 export type StartCommand = (
   command: CliCommand,
@@ -25,10 +36,14 @@ const maxHelpWidth = 100;
 export async function runCommandLine(
   args: readonly string[],
   entries: readonly CommandEntry[],
-  { cwd, start }: { readonly cwd: string; readonly start: StartCommand },
+  {
+    cwd,
+    start,
+    program: { name: programName, description } = terminalProgram,
+  }: { readonly cwd: string; readonly start: StartCommand; readonly program?: ProgramTitle },
 ): Promise<void> {
-  const program = new ProgramCommand("prove-rl")
-    .description("Live tool servers, synthesized conversations, programmatic rewards, and training")
+  const program = new ProgramCommand(programName)
+    .description(description)
     .usage("<command> [options]")
     .version(version, "--version", "print the version")
     .helpOption("-h, --help", "print help")
@@ -41,7 +56,7 @@ export async function runCommandLine(
     })
     .addHelpText(
       "after",
-      "\nprove-rl help <command> describes a command, its options and examples.",
+      `\n${programName} help <command> describes a command, its options and examples.`,
     );
   for (const { name, group, summary } of entries)
     program
@@ -52,27 +67,36 @@ export async function runCommandLine(
     const entry = entries.find(it => it.name === command.name())!;
     (command as ProgramCommand).define(await entry.load(), cwd, start);
   });
-  await program.parseAsync(rewriteHelp(args, entries), { from: "user" });
+  await program.parseAsync(rewriteHelp(args, programName, entries), { from: "user" });
 }
 
 /**
  * Rewrites the ways to ask for help as `--help` and `<command> --help`, so that no other argument
  * gets in the way. Throws a `UserError` for a command that does not exist.
  */
-function rewriteHelp(args: readonly string[], entries: readonly CommandEntry[]): string[] {
+function rewriteHelp(
+  args: readonly string[],
+  programName: string,
+  entries: readonly CommandEntry[],
+): string[] {
   const isHelp = args[0] === "help";
   const [name = "--help", ...rest] = isHelp ? args.slice(1) : args;
   if (name.startsWith("-")) return [name, ...rest];
-  if (!entries.some(it => it.name === name)) throw createUnknownCommandError(name, entries);
+  if (!entries.some(it => it.name === name))
+    throw createUnknownCommandError(name, programName, entries);
   const options = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;
   return isHelp || options.includes("--help") ? [name, "--help"] : [name, ...rest];
 }
 
-function createUnknownCommandError(name: string, entries: readonly CommandEntry[]): UserError {
+function createUnknownCommandError(
+  name: string,
+  programName: string,
+  entries: readonly CommandEntry[],
+): UserError {
   const names = entries.filter(it => it.group !== undefined).map(it => it.name);
   return new UserError(
     `there is no command ${name}${suggestName(name, names)}`,
-    `choose one of ${names.join(", ")}; prove-rl --help describes them`,
+    `choose one of ${names.join(", ")}; ${programName} --help describes them`,
   );
 }
 
@@ -82,6 +106,11 @@ class ProgramCommand extends Command {
 
   override createCommand(name?: string): ProgramCommand {
     return new ProgramCommand(name);
+  }
+
+  /** The program's name, followed by that of the command if this is one. */
+  get #path(): string {
+    return this.parent ? `${this.parent.name()} ${this.name()}` : this.name();
   }
 
   /** Adds everything that is known once the command's module is loaded. */
@@ -95,7 +124,7 @@ class ProgramCommand extends Command {
     for (const [, , option] of options) this.addOption(option);
     this.addHelpText(
       "after",
-      `\nExamples:\n${definition.examples.map(it => `  prove-rl ${it}`).join("\n")}`,
+      `\nExamples:\n${definition.examples.map(it => `  ${this.parent!.name()} ${it}`).join("\n")}`,
     );
     this.action(async () => {
       const values = this.opts<Record<string, unknown>>();
@@ -114,7 +143,7 @@ class ProgramCommand extends Command {
 
   override error(message: string, { code }: ErrorOptions = {}): never {
     const quoted = /'([^']*)'/.exec(message)?.[1] ?? "";
-    const path = this.#definition ? `prove-rl ${this.name()}` : "prove-rl";
+    const path = this.#path;
     const seeHelp = `${path} --help lists the options`;
     switch (code) {
       case "commander.unknownOption":

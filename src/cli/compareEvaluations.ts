@@ -11,7 +11,7 @@ import {
   formatDifference,
   isDecodingMixed,
 } from "./evaluationText.ts";
-import type { StudentMeasurement } from "./measureStudent.ts";
+import type { StudentMeasurement } from "../app/measureStudent.ts";
 
 export interface MeasuredPolicy extends StudentMeasurement {
   readonly name: string;

@@ -5,18 +5,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { computeChange } from "../evaluation/compare.ts";
-import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
+import { evaluatePolicy, readSeenTasks, readSelectedTasks } from "../app/evaluate.ts";
+import type { StudentChoice } from "../app/policies.ts";
+import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
 import { computeSlices } from "../evaluation/slices.ts";
 import type { ComputedWith } from "../run/backends.ts";
-import { formatBug, UserError } from "../userError.ts";
-import { defaultProfile, paperProfile } from "../reward/profiles.ts";
+import { UserError } from "../userError.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
-import { readTasks } from "../trajectory/file.ts";
-import { splits, type Task, formatTaskLine } from "../trajectory/task.ts";
-import { getEnd } from "../trajectory/trajectory.ts";
-import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { createSeenTasks, listGoalTools, listTurnSequences } from "../trajectory/seenTasks.ts";
+import { splits, type Task } from "../trajectory/task.ts";
+import { formatTaskLine } from "../trajectory/task.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import {
   bugExitCode,
@@ -26,7 +24,6 @@ import {
   type CliContext,
   type OptionValues,
 } from "./command.ts";
-import { endpointOptions } from "./endpoints.ts";
 import {
   comparedMetrics,
   formatBackend,
@@ -37,8 +34,7 @@ import {
   formatSlices,
 } from "./evaluationText.ts";
 import { commaList, countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
-import type { OpenedPolicy, StudentChoice } from "./policies.ts";
-import { jsonFlag } from "./sharedOptions.ts";
+import { endpointOptions, jsonFlag, readEndpointOptions } from "./sharedOptions.ts";
 
 const evaluateOptions = {
   tasks: option("--tasks <file>", "tasks file", {
@@ -212,10 +208,10 @@ async function measurePolicy(
   context: CliContext,
 ): Promise<Measured> {
   // loads the numerics
-  const { greedy, openPolicy } = await import("./policies.ts");
+  const { greedy, openPolicy } = await import("../app/policies.ts");
   let computedWith: ComputedWith | undefined;
   const attempt = async (choice: StudentChoice, samples: number, label: string) => {
-    const opened = await openPolicy(spec, tasks, context, options, choice);
+    const opened = await openPolicy(spec, tasks, context, readEndpointOptions(options), choice);
     computedWith = opened.computedWith;
     const policy = { ...opened, ...(seen ? { seen } : {}) };
     const evaluation = await evaluatePolicy(policy, tasks, context, { label, samples, onBug });
@@ -265,98 +261,3 @@ const formatMeasured = (
   ...formatSlices(computeSlices(greedy.rows)),
   ...(hasTitle ? [""] : []),
 ];
-
-interface Selection {
-  readonly file: string;
-  readonly split: Task["split"] | "heldout";
-  /** The most tasks of one split. */
-  readonly limit: number;
-}
-
-/** Of tasks with the same id, only the first is read: attempts are named by their tasks. */
-async function readSelectedTasks(
-  { file, split, limit }: Selection,
-  printNote: (remark: string) => void,
-): Promise<Task[]> {
-  const tasks = new Map<string, Task>();
-  const counts = new Map<string, number>();
-  let repeated = 0;
-  for await (const task of readTasks(file, { onTorn: printNote })) {
-    const isSelected = split === "heldout" ? task.split !== "train" : task.split === split;
-    const count = counts.get(task.split) ?? 0;
-    if (!isSelected || count >= limit) continue;
-    if (tasks.has(task.id)) {
-      repeated++;
-      continue;
-    }
-    counts.set(task.split, count + 1);
-    tasks.set(task.id, task);
-  }
-  if (repeated > 0)
-    printNote(
-      repeated === 1
-        ? `1 task has the id of an earlier one in ${file}, and is left out`
-        : `${repeated} tasks have the id of an earlier one in ${file}, and are left out`,
-    );
-  if (tasks.size > 0) return [...tasks.values()];
-  const what = split === "heldout" ? "held-out tasks" : `tasks of the split ${split}`;
-  throw new UserError(`${file} holds no ${what}`, "choose another split, or synthesize more tasks");
-}
-
-/** The tasks to train on of a file. */
-async function readSeenTasks(file: string, onTorn: (remark: string) => void): Promise<SeenTasks> {
-  const [sets, sequences]: (readonly string[])[][] = [[], []];
-  for await (const task of readTasks(file, { onTorn })) {
-    if (task.split !== "train") continue;
-    sets!.push(listGoalTools(task));
-    sequences!.push(...listTurnSequences(task));
-  }
-  return createSeenTasks(sets!, sequences!);
-}
-
-/**
- * Evaluates a policy by the reward that runs train on, and by the paper's. Shows progress, and
- * notes each fault that ended an attempt once, and each bug with its stack.
- */
-export async function evaluatePolicy(
-  { policy, concurrency, seen }: OpenedPolicy,
-  tasks: readonly Task[],
-  {
-    catalog,
-    signal,
-    showProgress,
-    printNote,
-  }: Pick<CliContext, "catalog" | "signal" | "showProgress" | "printNote">,
-  {
-    label,
-    samples = 1,
-    onBug,
-  }: { readonly label: string; readonly samples?: number; readonly onBug?: () => void },
-): Promise<Evaluation> {
-  const faults = new Set<string>();
-  return await evaluateTasks(tasks, policy, {
-    catalog,
-    profiles: [defaultProfile, paperProfile],
-    concurrency,
-    samples,
-    ...(seen ? { seen } : {}),
-    signal,
-    clock: () => performance.now() / 1000,
-    onBug(error) {
-      onBug?.();
-      const text = formatBug(error);
-      if (faults.has(text)) return;
-      faults.add(text);
-      printNote(text);
-    },
-    onRow(_row, trajectory, done) {
-      const { fault } = getEnd(trajectory);
-      if (fault !== undefined && !faults.has(fault)) {
-        faults.add(fault);
-        printNote(`an attempt was cut off: ${escapeInvisible(fault)}`);
-      }
-      const all = samples * tasks.length;
-      showProgress(`${label}${done}/${all} ${samples > 1 ? "attempts" : "tasks"}`);
-    },
-  });
-}

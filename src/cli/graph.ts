@@ -45,15 +45,16 @@ import {
 } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
 import { describeCalls, verifyConnectedEdges } from "./connectedVerification.ts";
-import {
-  createEndpointChoice,
-  endpointOptions,
-  openEndpointFor,
-  sentContent,
-  toUserError,
-} from "./endpoints.ts";
+import { openEndpointFor, sentContent, toUserError } from "../app/endpoints.ts";
 import { oneOf, outputPath } from "./parsers.ts";
-import { connectOption, jsonFlag, seedOption, trustServerFlag } from "./sharedOptions.ts";
+import {
+  connectOption,
+  jsonFlag,
+  seedOption,
+  trustServerFlag,
+  endpointOptions,
+  readEndpointOptions,
+} from "./sharedOptions.ts";
 
 const labellers = ["declared", "names", "model"] as const;
 type Labeller = (typeof labellers)[number];
@@ -263,7 +264,7 @@ async function labelTools(
       "add --model, as the endpoint names it",
     );
   const { endpoint, concurrency } = openEndpointFor(
-    createEndpointChoice(options.model, options),
+    { ...readEndpointOptions(options), model: options.model },
     sentContent.graph,
     context,
   );

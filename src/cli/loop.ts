@@ -16,10 +16,10 @@ import {
   writeExperimentTasks,
   writeTrainingTasks,
   type Start,
-} from "./experiment.ts";
-import type { FollowedTraining } from "./followTraining.ts";
+} from "../app/experiment.ts";
+import type { FollowedTraining } from "../app/followTraining.ts";
 import { countOf } from "./parsers.ts";
-import { findModel, findStartModel } from "./resources.ts";
+import { findModel, findStartModel } from "../app/resources.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
 
 const count = countOf("a whole number above zero");
@@ -170,8 +170,8 @@ async function trainAndMeasure(
   context: CliContext,
 ): Promise<MeasuredPolicy[]> {
   const { seconds, seed, sampled } = options;
-  const { measureStudent } = await import("./measureStudent.ts");
-  const { readStudent } = await import("./policies.ts");
+  const { measureStudent } = await import("../app/measureStudent.ts");
+  const { readStudent } = await import("../app/policies.ts");
   const tasks = { greedy: heldOut, sampled: heldOut.slice(0, sampled) };
   announce(2, `before: ${start.model.config.name}, ${heldOut.length} held-out tasks`);
   const before = await measureStudent("before", start.model, tasks, context);

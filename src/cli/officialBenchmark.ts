@@ -17,7 +17,7 @@ import {
   type OptionValues,
   type Parser,
 } from "./command.ts";
-import { openEndpointFor } from "./endpoints.ts";
+import { openEndpointFor } from "../app/endpoints.ts";
 import { bfclHarness } from "./harness/bfclHarness.ts";
 import {
   checkFolder,

@@ -59,7 +59,7 @@ async function openServedPolicy(
   { policy: spec, tasks: files, isConstrained }: PolicyChoice,
   context: CliContext,
 ): Promise<{ readonly policy: ServedPolicy; readonly computedWith?: ComputedWith | undefined }> {
-  const { openPolicy } = await import("./policies.ts");
+  const { openPolicy } = await import("../app/policies.ts");
   const isTeacher = spec === "scripted:teacher";
   const tasks = isTeacher ? await readAllTasks(files, context) : [];
   const opened = await openPolicy(spec, tasks, context, noEndpoint, {

@@ -1,61 +1,12 @@
-/**
- * Programs of `resources/engines` in a child process, which other software is compared with: JSON
- * lines in both directions.
- */
+/** A Python program in a child process that answers requests: JSON lines in both directions. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { z } from "zod";
+import type { z } from "zod";
 import { ProcessTree } from "../mcp/processTree.ts";
-import { findProgram } from "../storage/findProgram.ts";
 import { UserError } from "../userError.ts";
-import type { CliContext } from "./command.ts";
 
 /** Characters. An answer is one short line. */
 const maxLineLength = 10_000;
-
-/** What a program of `resources/engines` needs. */
-export interface PythonProgram<First> {
-  /** The file in `resources/engines`. */
-  readonly script: string;
-  /** What it does: it "cannot play the scenarios of BFCL". */
-  readonly deed: string;
-  /** The packages that it needs, in the versions that the tests use. */
-  readonly packages: string;
-  /** How pip installs them. */
-  readonly pip: string;
-  /** Its first line, if it can do its work. */
-  readonly firstLine: z.ZodType<First>;
-  /** Milliseconds in which it has to answer. */
-  readonly answerLimit: number;
-}
-
-/** Starts a program. `command` is the name or path of Python. */
-export async function startPython<First>(
-  { cwd, resources, signal }: Pick<CliContext, "cwd" | "resources" | "signal">,
-  command: string,
-  python: PythonProgram<First>,
-): Promise<PythonProcess> {
-  const program = findProgram(command, cwd);
-  if (program === undefined)
-    throw new UserError(
-      `there is no program ${command} in the folders of PATH`,
-      "install Python 3.10 or later, or give its path with --python",
-    );
-  const script = join(resources, "engines", python.script);
-  const process = new PythonProcess(program, { ...python, script, signal });
-  const { problem } = await process.receive(
-    z.union([problemSchema, python.firstLine.transform(() => ({ problem: undefined }))]),
-  );
-  if (problem === undefined) return process;
-  process.close();
-  throw new UserError(
-    `${program} cannot ${python.deed}: ${problem}`,
-    `create a virtual environment, run pip install ${python.pip} in it, and give the path of its Python with --python; in a clone of PROVE, npm run test:engines does this in the folder .engines`,
-  );
-}
-
-const problemSchema = z.object({ problem: z.string() });
 
 /** A Python process that answers requests. Every failure ends it. */
 export class PythonProcess {

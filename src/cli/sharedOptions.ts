@@ -1,6 +1,7 @@
 /** Options that several commands have, with one meaning everywhere. */
-import { flag, option } from "./command.ts";
-import { wholeNumber } from "./parsers.ts";
+import { localAddress, type EndpointSettings } from "../app/endpoints.ts";
+import { flag, option, type OptionValues } from "./command.ts";
+import { countOf, wholeNumber } from "./parsers.ts";
 
 export const fixtureOption = option("--fixture <name>", "fixture that the session starts from", {
   default: "full",
@@ -22,3 +23,34 @@ export const trustServerFlag = flag(
   "--trust-server",
   "start the server of --connect without asking, even if its tools may change things",
 );
+
+/** Options for the address of an endpoint and its limits. */
+export const endpointOptions = {
+  baseUrl: option(
+    "--base-url <url>",
+    `address of the endpoint (default: PROVE_BASE_URL, else ${localAddress})`,
+  ),
+  concurrency: option("--concurrency <n>", "requests to the endpoint at the same time", {
+    parser: countOf("a number"),
+    default: 8,
+  }),
+  requestsPerMinute: option("--requests-per-minute <n>", "most requests in a minute", {
+    parser: countOf("a number"),
+  }),
+  tokenBudget: option("--token-budget <n>", "most tokens to read and write in total", {
+    parser: countOf("a number"),
+  }),
+};
+
+/** The endpoint that the options describe. */
+export const readEndpointOptions = ({
+  baseUrl: url,
+  concurrency,
+  requestsPerMinute: perMinute,
+  tokenBudget: tokens,
+}: OptionValues<typeof endpointOptions>): EndpointSettings => ({
+  url,
+  concurrency,
+  perMinute,
+  tokens,
+});

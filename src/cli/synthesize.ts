@@ -14,9 +14,9 @@ import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/run/ru
 import { splits } from "../trajectory/task.ts";
 import { bugExitCode, defineCommand, flag, option } from "./command.ts";
 import { formatCounts, formatMeasures } from "./formatReport.ts";
-import { limitHeapGrowth } from "./heapGrowth.ts";
-import { listFixtureFolders } from "./resources.ts";
-import { createShardStarter } from "./shardThread.ts";
+import { limitHeapGrowth } from "../app/heapGrowth.ts";
+import { listFixtureFolders } from "../app/resources.ts";
+import { createShardStarter } from "../app/shardThread.ts";
 import { commaList, countOf, oneOf, outputPath } from "./parsers.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
 import { createTeacher, teacherOptions } from "./teachers.ts";

@@ -1,18 +1,10 @@
-/** Creates the teacher of a synthesis, as the command's options or the editor choose it. */
-import { UserError } from "../userError.ts";
-import type { ChatModel } from "../policy/chatModel.ts";
+/** The options of `synthesize` that choose its teacher. */
+import { createEndpointTeacher } from "../app/teachers.ts";
 import type { ModelTeacher } from "../synthesis/pipeline/run/runSynthesis.ts";
-import { createLlmRoles } from "../synthesis/teachers/chatModel/roles.ts";
-import type { CliContext, OptionValues } from "./command.ts";
-import { option } from "./command.ts";
-import {
-  createEndpointChoice,
-  endpointOptions,
-  openEndpointFor,
-  sentContent,
-  type EndpointChoice,
-} from "./endpoints.ts";
+import { UserError } from "../userError.ts";
+import { option, type CliContext, type OptionValues } from "./command.ts";
 import { oneOf } from "./parsers.ts";
+import { endpointOptions, readEndpointOptions } from "./sharedOptions.ts";
 
 /** Options that choose the teacher. */
 export const teacherOptions = {
@@ -46,21 +38,5 @@ export function createTeacher(
       "--teacher endpoint needs a model",
       "add --model, as the endpoint names it",
     );
-  return createEndpointTeacher(createEndpointChoice(model, endpoint), context);
+  return createEndpointTeacher({ ...readEndpointOptions(endpoint), model }, context);
 }
-
-/** An endpoint's model as a teacher. The address and the key default to those in `env`. */
-export function createEndpointTeacher(
-  choice: EndpointChoice,
-  context: Pick<CliContext, "printNote">,
-  env?: NodeJS.ProcessEnv,
-): ModelTeacher {
-  const { endpoint, concurrency } = openEndpointFor(choice, sentContent.synthesis, context, env);
-  return { roles: createLlmRoles(endpoint, `endpoint:${endpoint.name}`), concurrency };
-}
-
-/** One of the editor's models as a teacher, with few requests at a time. */
-export const createEditorTeacher = (model: ChatModel): ModelTeacher => ({
-  roles: createLlmRoles(model, `editor:${model.name}`),
-  concurrency: 2,
-});

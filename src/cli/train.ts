@@ -10,9 +10,9 @@ import { trainNewRun, startTrainer } from "../run/start.ts";
 import { UserError } from "../userError.ts";
 import { chooseTraining, trainingOptions, type ChosenTraining } from "./chooseTraining.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
-import { followTraining, formatStep, type FollowedTraining } from "./followTraining.ts";
+import { followTraining, formatStep, type FollowedTraining } from "../app/followTraining.ts";
 import { outputPath } from "./parsers.ts";
-import { listFixtureFolders } from "./resources.ts";
+import { listFixtureFolders } from "../app/resources.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
 const trainOptions = {

@@ -21,10 +21,10 @@ import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
 import { prepareEngineFolder } from "./engineFolder.ts";
-import { limitHeapGrowth } from "./heapGrowth.ts";
+import { limitHeapGrowth } from "../app/heapGrowth.ts";
 import { endWithParent } from "./parentWatch.ts";
-import { createShardStarter } from "./shardThread.ts";
-import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
+import { createShardStarter } from "../app/shardThread.ts";
+import { createEditorTeacher, createEndpointTeacher } from "../app/teachers.ts";
 import { scoreForTable } from "./workAttempts.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;

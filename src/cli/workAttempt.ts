@@ -17,8 +17,8 @@ import {
 } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
-import { openEndpointFor, sentContent } from "./endpoints.ts";
-import { describeTrained, greedy, openStudentModel } from "./policies.ts";
+import { openEndpointFor, sentContent } from "../app/endpoints.ts";
+import { describeTrained, greedy, openStudentModel } from "../app/policies.ts";
 
 type WorkContext = Pick<CliContext, "catalog" | "dist" | "signal" | "printNote">;
 

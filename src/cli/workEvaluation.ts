@@ -13,7 +13,7 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
-import { describeSeen, greedy, openStudentModel } from "./policies.ts";
+import { describeSeen, greedy, openStudentModel } from "../app/policies.ts";
 
 /**
  * Lets students attempt held-out tasks with greedy decoding. Throws a `UserError` if the file has

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { openEndpointFor } from "../../src/cli/endpoints.ts";
+import { openEndpointFor } from "../../src/app/endpoints.ts";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { formatTaskLine } from "../../src/trajectory/task.ts";
 import { callsFor, chatServer, says, type Answering } from "../policy/chatServer.ts";

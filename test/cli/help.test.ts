@@ -183,7 +183,7 @@ describe("a command line that is not valid", () => {
       "servers: --json takes no value",
       `write --json alone; ${help("servers")}`,
     ],
-    ["bench --refrence", "bench: Unknown option '--refrence'", help("bench")],
+    ["bench --tsaks 5", "bench: Unknown option '--tsaks' (did you mean --tasks?)", help("bench")],
     [
       "train --run 5",
       "--run 5 is a number, not a path",
@@ -280,30 +280,9 @@ describe("a command line that is not valid", () => {
     [
       "bench environmnt",
       "there is no benchmark environmnt (did you mean environment?)",
-      "choose environment or synthesis or rewards or training or service or ablations or learning",
+      "choose environment or synthesis or training or service",
     ],
-    ["bench --against nonsense", "there is no comparison with nonsense", "choose bfcl or torch"],
-    [
-      "bench synthesis --against bfcl",
-      "--against bfcl is for the group environment, not synthesis",
-      "write prove-rl bench environment --against bfcl",
-    ],
-    [
-      "bench environment --against torch",
-      "--against torch is for the group training, not environment",
-      "write prove-rl bench training --against torch",
-    ],
-    [
-      "bench --python python3",
-      "--python is for a comparison",
-      "add --against bfcl or --against torch",
-    ],
-    ["bench --long", "--long is for learning", "write prove-rl bench learning --long"],
-    [
-      "bench learning --seeds 2",
-      "--profiles, --seeds, --steps, --heldout, --model, --out and --json are for ablations",
-      "write prove-rl bench ablations",
-    ],
+    ["bench --workers 2", "--workers is for service", "write prove-rl bench service"],
     ["world --size tiny", "there is no size tiny", "choose full or small"],
   ];
   test.each(cases)("%s", async (args, what, remedy) => {

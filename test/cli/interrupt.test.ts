@@ -15,7 +15,7 @@ describe.runIf(process.platform !== "win32")("an interruption", () => {
     // while calls are recorded, while edges are run, and after a figure was measured
     ["bench", ["environment"], /recording calls/, "SIGINT"],
     ["bench", ["synthesis"], /running the edges/, "SIGINT"],
-    ["bench", ["training", "--backend", "wasm"], /"value"/, "SIGTERM"],
+    ["bench", ["training"], /"value"/, "SIGTERM"],
   ] as const)("of %s %j at %s ends it without a stack", async (name, args, isReady, signal) => {
     const child = spawn(process.execPath, [join(root, "dist/cli.js"), name, ...args], {
       cwd: emptyFolder(),

@@ -1,6 +1,6 @@
 /** Held-out tasks are checked by the servers that they are about, not by their distractors. */
 import { expect, test } from "vitest";
-import { checkUnseen, describeTrained } from "../../src/cli/policies.ts";
+import { checkUnseen, describeTrained } from "../../src/app/policies.ts";
 import { addSeenTasks, type StoredModel } from "../../src/model/modelFolder.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";

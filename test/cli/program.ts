@@ -20,9 +20,10 @@ export function run(
     cwd = emptyFolder(),
     input = "",
     env = {},
-  }: { cwd?: string; input?: string; env?: Record<string, string> } = {},
+    program = join(root, "dist/cli.js"),
+  }: { cwd?: string; input?: string; env?: Record<string, string>; program?: string } = {},
 ): Promise<ProgramResult> {
-  const child = spawn(process.execPath, [join(root, "dist/cli.js"), ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { ...process.env, ...env },
   });

@@ -1,4 +1,4 @@
-/** `bench --against` with the other software itself. */
+/** Comparisons with the other software itself. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, join } from "node:path";
@@ -20,7 +20,7 @@ async function measureUpTo(
   last: string,
   args: readonly string[],
 ): Promise<ReadonlyMap<string, Figure>> {
-  const child = spawn(process.execPath, [join(root, "dist/cli.js"), "bench", ...args], {
+  const child = spawn(process.execPath, [join(root, "dist/lab/main.js"), ...args], {
     cwd: emptyFolder(),
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` },
@@ -44,7 +44,7 @@ async function measureUpTo(
 
 test.each([
   {
-    args: ["environment", "--against", "bfcl", "--tasks", "60"],
+    args: ["bfcl", "--tasks", "60"],
     own: "environment.calls.dataset",
     other: "environment.calls.bfcl",
     ratio: "environment.calls.dataset.of-bfcl",
@@ -53,14 +53,14 @@ test.each([
     range: [1_000, 10_000_000],
   },
   {
-    args: ["training", "--against", "torch"],
+    args: ["torch"],
     own: "training.dense",
     other: "training.dense.torch",
     ratio: "training.dense.of-torch",
     unit: "tokens/s",
     range: [100, 1_000_000],
   },
-])("bench $args.0 prints rates of the same run and their ratio", async row => {
+])("$args.0 prints rates of the same run and their ratio", async row => {
   const figures = await measureUpTo(row.ratio, row.args);
   const [own, other, ratio] = [row.own, row.other, row.ratio].map(it => figures.get(it)!);
   expect([own!.unit, other!.unit, ratio!.unit]).toEqual([row.unit, row.unit, "ratio"]);

@@ -1,7 +1,7 @@
 /**
  * `npm run test:engines`: installs HAProxy, and the Python packages that the engines' tests need
- * into `.engines`, checks the Python programs in `resources/engines`, and runs the tests in this
- * folder.
+ * into `.engines`, checks the Python programs in `resources/engines` and `test/lab`, and runs the
+ * tests in this folder.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -22,6 +22,7 @@ const config = "test/engines/pyproject.toml";
 const others = { verl: verlPackages, verifiers: verifiersPackages };
 const sources = [
   "resources/engines",
+  "test/lab",
   "test/engines",
   ...Object.keys(others).map(it => `test/engines/${it}`),
 ].flatMap(folder =>
@@ -43,6 +44,7 @@ try {
   run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(python, ["-m", "mypy", "--config-file", config, "--cache-dir", ".engines/mypy", ...sources]);
   run("npm", ["run", "--silent", "build"]);
+  run("node", ["esbuild.mjs", "--lab"]);
   const pytest = ["-m", "pytest", "-c", config];
   const ignored = Object.keys(others).flatMap(it => ["--ignore", `test/engines/${it}`]);
   run(python, [...pytest, "test/engines", ...ignored]);

@@ -45,7 +45,10 @@ interface Figure {
   readonly unit: string;
 }
 
-/** The tokens that an attempt may write: as many as `bench training` takes, fewer without a card. */
+/**
+ * The tokens that an attempt may write: as many as the measurement `backends` takes, fewer without
+ * a card.
+ */
 const answers = { gpu: 32, cpu: 4 };
 
 process.chdir(join(import.meta.dirname, "../.."));
@@ -108,13 +111,13 @@ function listGpus(): string | undefined {
 }
 
 function checkBackend(name: NativeBackend, env: Target["env"] = {}): BackendCheck {
-  const [line] = readLines(["backend", "check", name, "--json"], env);
+  const [line] = readLines(["dist/cli.js", "backend", "check", name, "--json"], env);
   return JSON.parse(line!) as BackendCheck;
 }
 
-/** The JSON lines that a command of the program prints. */
+/** The JSON lines that a program prints. */
 const readLines = (args: readonly string[], env: Target["env"]): string[] =>
-  runProgram("node", ["dist/cli.js", ...args], env, { stdout: "pipe", mayFail: true })
+  runProgram("node", args, env, { stdout: "pipe", mayFail: true })
     .split("\n")
     .filter(it => it.startsWith("{"));
 
@@ -171,8 +174,8 @@ function measureModel(
   python: string,
 ): ReadonlyMap<string, Figure> {
   say(`measuring ${model}`);
-  const options = ["--backend", backend, "--model", model, "--against", "torch"];
-  const figures = readLines(["bench", "training", ...options, "--python", python], env).map(
+  const options = ["--backend", backend, "--model", model, "--python", python];
+  const figures = readLines(["dist/lab/main.js", "backends", ...options], env).map(
     it => JSON.parse(it) as Figure,
   );
   // the table comes last, and what follows may fail
@@ -180,7 +183,7 @@ function measureModel(
   return new Map(figures.map(it => [it.name, it]));
 }
 
-/** Seconds of a step of TRL: as many attempts as in the step of `bench training`, and adapters. */
+/** Seconds of a step of TRL: as many attempts as in the step of `backends`, and adapters. */
 function measureTrl(model: string, { device }: Target, python: string): number {
   say("training with TRL");
   const [tasks, out] = ["banking.tasks.jsonl", "trl"].map(it => join(folder, it)) as [
@@ -282,6 +285,7 @@ try {
   if (backend !== undefined && !name)
     throw new UserError(`there is no backend ${backend}`, `give ${nativeBackends.join(" or ")}`);
   runProgram("npm", ["run", "--silent", "build"]);
+  runProgram("node", ["esbuild.mjs", "--lab"]);
   if (python === installedPython) installEnvironment(say);
   const target = device === "cpu" ? prepareProcessor(name) : findGpu(name, python);
   measure(target, { python, models: resolve(values.models) });

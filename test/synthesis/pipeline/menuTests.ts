@@ -1,6 +1,9 @@
-/** Realistic menus: 20 to 40 tools in every kind of task, and nothing that does a hidden tool's work. */
+/**
+ * Realistic menus: 20 to 40 tools in every kind of task, and nothing that does a hidden tool's
+ * work.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
-import { TellsAudit } from "../../../src/evaluation/tells.ts";
+import { TellsAudit } from "../../lab/tells.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu/menu.ts";
 import { isHeldOut } from "../../../src/synthesis/pipeline/split.ts";

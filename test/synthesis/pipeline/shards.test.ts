@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createShardStarter } from "../../../src/cli/shardThread.ts";
+import { createShardStarter } from "../../../src/app/shardThread.ts";
 import {
   runSynthesis,
   type SynthesisRequest,

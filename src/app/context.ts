@@ -1,0 +1,23 @@
+/** What the use cases work with: the servers, the folders, and where remarks and progress go. */
+import type { Catalog } from "../environment/catalog.ts";
+
+export interface AppContext {
+  /** The servers. A fixture of the workspace comes before the shipped one with the same name. */
+  readonly catalog: Catalog;
+  /** Aborted when the work is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** The current folder, against which paths are resolved. */
+  readonly cwd: string;
+  /** The product's own `resources` folder. */
+  readonly resources: string;
+  /** The file of the terminal program, which worker threads load. */
+  readonly program: string;
+  /** The folder of the built programs. */
+  readonly dist: string;
+  /** The workspace's `prove` folder: `<cwd>/prove`, whether it exists or not. */
+  readonly prove: string;
+  /** Called with one line for the user. */
+  readonly printNote: (line: string) => void;
+  /** Called with a line that replaces the one before it. */
+  readonly showProgress: (line: string) => void;
+}

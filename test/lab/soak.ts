@@ -1,0 +1,238 @@
+/**
+ * `service-soak`: makes attempts at tasks for a long time, while connections are cut,
+ * worker processes are killed, and the clocks of the service jump. Each attempt is compared with
+ * the same calls in this process.
+ */
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { UserError } from "../../src/userError.ts";
+import { HttpConnection } from "../../src/app/bench/httpConnection.ts";
+import { synthesizeServedTasks, useService } from "../../src/app/bench/service.ts";
+import { listRequests } from "../../src/app/bench/serviceLoad.ts";
+import { countOf } from "../../src/cli/parsers.ts";
+import { defineCommand, option } from "../../src/cli/command.ts";
+import { printFigures } from "./printFigures.ts";
+import type { BenchmarkRow } from "../../src/app/bench/benchmark.ts";
+
+/** Clients at the same time, each with a connection of its own. */
+const clientCount = 64;
+/** A worker is killed this often. */
+const killEveryMs = 15_000;
+/** The part of requests whose connection is cut before the answer arrives. */
+const cutShare = 0.02;
+/** Before the first memory figure and before the last one, no process is killed. */
+const calmShare = 0.1;
+
+/** Lets `Date` jump by up to a month every second, in the process that imports it. */
+const jumpingClock = `data:text/javascript,${encodeURIComponent(
+  `const Real = Date; let shift = 0;
+setInterval(() => (shift = (Math.random() - 0.5) * 5.2e9), 1000).unref();
+globalThis.Date = class extends Real {
+  constructor(...all) { if (all.length > 0) super(...all); else super(Real.now() + shift); }
+  static now() { return Real.now() + shift; }
+};`,
+)}`;
+
+/** The options of Node with which the service is started. */
+const soakNodeOptions = ["--import", jumpingClock];
+
+interface SoakOptions {
+  readonly url: URL;
+  readonly service: ChildProcess;
+  readonly tasks: readonly Task[];
+  readonly catalog: Catalog;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a task's attempt must come to. */
+interface Expected {
+  readonly calls: number;
+  readonly digest: string;
+}
+
+class Soak {
+  readonly #options: SoakOptions;
+  readonly #expected: readonly Expected[];
+  readonly #counts = { attempts: 0, calls: 0, cuts: 0, kills: 0, lost: 0, twice: 0, different: 0 };
+
+  constructor(options: SoakOptions) {
+    if (process.platform !== "linux")
+      throw new UserError("the soak test needs /proc to find workers", "run it on Linux");
+    this.#options = options;
+    this.#expected = options.tasks.map(it => execute(it, options.catalog));
+  }
+
+  async *measure(): AsyncGenerator<BenchmarkRow> {
+    const { seconds } = this.#options;
+    const calm = seconds * calmShare;
+    await this.#run(calm);
+    const before = await this.#readMemory();
+    const killing = new AbortController();
+    const killer = this.#killWorkers(killing.signal);
+    await this.#run(seconds - 2 * calm);
+    killing.abort();
+    await killer;
+    await this.#run(calm);
+    const after = await this.#readMemory();
+    for (const [name, value] of Object.entries(this.#counts)) yield createRow(name, "count", value);
+    yield createRow("memory.before", "MB", before);
+    yield createRow("memory.after", "MB", after);
+    yield createRow("memory.growth", "ratio", after / before);
+  }
+
+  /** Makes attempts over all connections for a time, and closes all sessions. */
+  async #run(seconds: number): Promise<void> {
+    const end = performance.now() + seconds * 1_000;
+    await Promise.all(
+      Array.from({ length: clientCount }, async () => {
+        const client = new SoakClient(this.#options.url, this.#counts);
+        while (performance.now() < end) {
+          this.#options.signal.throwIfAborted();
+          await this.#attempt(client);
+        }
+        client.close();
+      }),
+    );
+  }
+
+  async #attempt(client: SoakClient): Promise<void> {
+    const index = Math.floor(Math.random() * this.#options.tasks.length);
+    const task = this.#options.tasks[index]!;
+    const expected = this.#expected[index]!;
+    const at = `/v1/sessions/${randomBytes(16).toString("base64url")}`;
+    await client.send("PUT", at, JSON.stringify({ task_id: task.id }));
+    for (const { do: verb, body } of listRequests(task)) {
+      const { status } = await client.send("POST", `${at}/${verb}`, body);
+      if (status !== 200) this.#counts.lost++;
+      if (verb === "call") this.#counts.calls++;
+    }
+    const state = await client.send("GET", `${at}/state?server=${task.servers[0]!.name}`, "");
+    const trajectory = await client.send("GET", `${at}/trajectory`, "");
+    const { events = [] } = trajectory.json as { events?: { kind: string }[] };
+    const made = events.filter(it => it.kind === "call").length;
+    if (made < expected.calls) this.#counts.lost += expected.calls - made;
+    if (made > expected.calls) this.#counts.twice += made - expected.calls;
+    if ((state.json as { digest?: string }).digest !== expected.digest) this.#counts.different++;
+    await client.send("DELETE", at, "");
+    this.#counts.attempts++;
+  }
+
+  async #killWorkers(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const isOver = await wait(killEveryMs, false, { signal }).catch(() => true);
+      if (isOver) return;
+      const pids = listChildren(this.#options.service.pid!);
+      const pid = pids[Math.floor(Math.random() * pids.length)];
+      // both are being started
+      if (pid === undefined) continue;
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch (error) {
+        // it has ended since it was listed
+        if ((error as NodeJS.ErrnoException).code === "ESRCH") continue;
+        throw error;
+      }
+      this.#counts.kills++;
+    }
+  }
+
+  /** Megabytes of all processes, with no session open. */
+  async #readMemory(): Promise<number> {
+    const client = new SoakClient(this.#options.url, { cuts: 0 }, 0);
+    const { text } = await client.send("GET", "/metrics", "");
+    client.close();
+    return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)![1]) / 1e6;
+  }
+}
+
+/** A client that repeats a request until it is answered, and at times cuts its connection. */
+class SoakClient {
+  readonly #connection: HttpConnection;
+  readonly #counts: { cuts: number };
+  readonly #cutShare: number;
+
+  constructor(url: URL, counts: { cuts: number }, share = cutShare) {
+    this.#connection = new HttpConnection(url);
+    this.#counts = counts;
+    this.#cutShare = share;
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body: string,
+  ): Promise<{ readonly status: number; readonly text: string; readonly json: unknown }> {
+    for (;;) {
+      const answering = this.#connection.request(method, path, body);
+      if (Math.random() < this.#cutShare) {
+        this.#counts.cuts++;
+        setTimeout(() => this.#connection.close(), Math.random() * 5);
+      }
+      const answer = await answering.catch(() => undefined);
+      const status = Number(answer?.slice(9, 12));
+      if (answer !== undefined && status !== 503) {
+        // the connection reads bytes as Latin-1
+        const text = Buffer.from(answer.slice(answer.indexOf("\r\n\r\n") + 4), "latin1").toString();
+        return { status, text, json: text.startsWith("{") ? JSON.parse(text) : undefined };
+      }
+      await wait(20);
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+/** Makes the teacher's calls in this process. */
+function execute({ servers, seed, trajectory, menu, turns }: Task, catalog: Catalog): Expected {
+  const tools = [...menu, ...turns.flatMap(it => it.adds ?? [])].map(it =>
+    typeof it === "string" ? it : it.name,
+  );
+  const session = openSessionByName(catalog, { servers, seed, menu: tools });
+  const calls = trajectory.events.filter(it => it.kind === "call");
+  for (const it of calls) session.call(it.name, it.arguments);
+  return { calls: calls.length, digest: session.digest };
+}
+
+const listChildren = (pid: number): readonly number[] =>
+  (readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").match(/\d+/g) ?? []).map(Number);
+
+const createRow = (name: string, unit: string, value: number): BenchmarkRow => ({
+  name: `service.soak.${name}`,
+  unit,
+  runs: [value],
+});
+
+export const serviceSoak = defineCommand({
+  name: "service-soak",
+  description:
+    "Use the service for a long time while connections are cut, workers are killed and clocks jump.",
+  arguments: [],
+  options: {
+    seconds: option("--seconds <n>", "how long", {
+      parser: countOf("a number of seconds"),
+      default: 600,
+    }),
+    workers: option("--workers <n>", "worker processes of the service", {
+      parser: countOf("a number of processes"),
+      default: 2,
+    }),
+  },
+  examples: ["service-soak", "service-soak --seconds 60 --workers 1"],
+  async run(context, _positionals, { seconds, workers }) {
+    const { catalog, signal, showProgress } = context;
+    const tasks = await synthesizeServedTasks(context);
+    const options = { tasks, workers, nodeOptions: soakNodeOptions };
+    const rows = useService(context, options, (url, service) => {
+      showProgress(`using the service for ${seconds} s`);
+      return new Soak({ url, service, tasks, catalog, seconds, signal }).measure();
+    });
+    return await printFigures(rows, context);
+  },
+});
