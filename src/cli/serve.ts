@@ -2,15 +2,15 @@
 import { fork } from "node:child_process";
 import { resolve } from "node:path";
 import { formatComputedWith } from "../run/backends.ts";
-import { lockJournal, SessionJournal } from "../service/journal.ts";
-import type { SessionTable } from "../service/sessionTable.ts";
+import { lockJournal, SessionJournal } from "../service/sessions/journal.ts";
+import type { SessionTable } from "../service/sessions/sessionTable.ts";
 import { Supervisor } from "../service/workers/supervisor.ts";
 import { runWorker } from "../service/workers/workerProcess.ts";
 import { formatBug, UserError } from "../userError.ts";
 import { openTaskStore } from "../service/taskStore.ts";
 import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
-import { readToken } from "../service/token.ts";
+import { readToken } from "../service/requestGuard.ts";
 import { defineCommand, flag, option, type CliContext } from "./command.ts";
 import { endWithParent } from "./parentWatch.ts";
 import { commaList, outputPath, wholeNumber } from "./parsers.ts";

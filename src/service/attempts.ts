@@ -17,8 +17,8 @@ import { HttpError } from "./httpError.ts";
 import type { openTaskBody, scoreBody } from "./schemas.ts";
 import { createEmptyScore, createScore, type Score, type ScoreOptions } from "./score.ts";
 import { createServedHeader, replayMessages, type ServedAttempt } from "./servedAttempt.ts";
-import { createTtl, type SessionApi } from "./sessionApi.ts";
-import type { TableSession } from "./tableSession.ts";
+import { createTtl, type SessionApi } from "./sessions/sessionApi.ts";
+import type { TableSession } from "./sessions/sessionTable.ts";
 import type { TaskStore } from "./taskStore.ts";
 
 export class Attempts {

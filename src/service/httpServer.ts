@@ -1,7 +1,8 @@
 /**
  * The HTTP server for external trainers (`/v1`), for MCP clients (`/s/{session}/{server}/mcp`) and
- * for OpenEnv clients (`/ws`), which share one table of sessions. The command-line program and the
- * editor both run it. It serves no files.
+ * for OpenEnv clients (`/ws`), which share one table of sessions: it checks a request, finds its
+ * route and answers it, or passes it to the process that has the session. The command-line program
+ * and the editor both run it. It serves no files.
  */
 import {
   createServer,
@@ -16,23 +17,20 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { ResponseWriter } from "../mcp/httpTransport.ts";
 import type { ServedPolicy } from "../policy/servedPolicy.ts";
 import { UserError } from "../userError.ts";
-import { formatChatError } from "./chatRequest.ts";
-import { ChatRoutes, isChatPath } from "./chatRoutes.ts";
+import { formatChatError } from "./chat/chatRequest.ts";
+import { ChatRoutes, isChatPath } from "./chat/chatRoutes.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
-import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
-import type { SessionJournal } from "./journal.ts";
-import { sendJson, type JsonResponse } from "./jsonResponse.ts";
-import type { Metrics } from "./metrics.ts";
+import { sendJson, readJsonBody, readBytes, type JsonResponse } from "./jsonBody.ts";
 import { McpRoutes } from "./mcpRoutes.ts";
-import { OpenEnvSockets } from "./openEnvSocket.ts";
-import { passToOwner } from "./passToOwner.ts";
-import { metricsRequest, parsePeerJson, type Peers } from "./peers.ts";
-import { readJsonBody } from "./requestBody.ts";
-import type { CheckedRequest } from "./route.ts";
-import { Router } from "./router.ts";
+import type { Metrics } from "./metrics.ts";
+import { OpenEnvSockets } from "./openEnv/openEnvSocket.ts";
+import { metricsRequest, parsePeerJson, findSessionInPath, type Peers } from "./peers.ts";
+import { createRequestGuard, isLoopbackHost } from "./requestGuard.ts";
+import { createOpenApi, decodeSegment, type CheckedRequest, type Route } from "./route.ts";
 import { createApi } from "./routes.ts";
-import { SessionKeeper } from "./sessionKeeper.ts";
-import { SessionTable } from "./sessionTable.ts";
+import type { SessionJournal } from "./sessions/journal.ts";
+import { SessionKeeper } from "./sessions/sessionKeeper.ts";
+import { SessionTable } from "./sessions/sessionTable.ts";
 import { TaskStore } from "./taskStore.ts";
 
 export interface HttpServerOptions {
@@ -65,7 +63,7 @@ export interface HttpServerOptions {
 }
 
 /** How a process takes part in a service of several, which share its sessions among them. */
-export interface PartOptions {
+interface PartOptions {
   readonly peers: Peers;
   /** How many sessions this process may open before it asks for room. */
   readonly share: number;
@@ -332,4 +330,134 @@ function describeError(error: unknown, onBug: HttpServerOptions["onBug"]): HttpE
     "the service has a fault, and the call is not to be scored",
     "report it with what the service printed",
   );
+}
+
+/** The segment of a path that may be an id: `/v1/sessions/{id}`. */
+const idIndex = 2;
+
+interface RouterOptions {
+  readonly metrics?: Metrics | undefined;
+  /** Describes the routes that the caller answers itself. */
+  readonly chat?: ChatRoutes | undefined;
+}
+
+class Router {
+  /** By path, with `{id}` in place of an id, and method. */
+  readonly #routes = new Map<string, Map<string, Route>>();
+  readonly #mcp: McpRoutes;
+  readonly #metrics: Metrics | undefined;
+  readonly #document: () => JsonResponse;
+
+  constructor(routes: readonly Route[], mcp: McpRoutes, { metrics, chat }: RouterOptions = {}) {
+    this.#metrics = metrics;
+    for (const route of routes) {
+      const methods = this.#routes.get(route.path) ?? new Map<string, Route>();
+      this.#routes.set(route.path, methods.set(route.method, route));
+    }
+    this.#mcp = mcp;
+    let text: string | undefined;
+    this.#document = () => ({
+      status: 200,
+      text: (text ??= JSON.stringify(createOpenApi([...routes, ...(chat?.routes ?? [])]))),
+    });
+  }
+
+  /** Answers a request. Rejects with an `HttpError`. */
+  async answer(request: CheckedRequest, response: ResponseWriter): Promise<void> {
+    const [path, search] = (request.url ?? "").split("?", 2) as [string, string | undefined];
+    const parts = path.split("/").slice(1);
+    if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
+      return this.#mcp.answer(decodeId(parts[1]!), parts[2]!, request, response);
+    if (path === "/openapi.json" && request.method === "GET")
+      return sendJson(response, this.#document());
+    if (path === "/metrics" && request.method === "GET" && this.#metrics)
+      return sendMetrics(response, this.#metrics);
+    const { route, id } = this.#find(request.method ?? "", parts);
+    const body = route.body ? await request.readJson() : undefined;
+    const query = search === undefined ? {} : Object.fromEntries(new URLSearchParams(search));
+    const start = performance.now();
+    let status = 0;
+    try {
+      const answer = await route.answer({ id, query, body });
+      status = answer.status;
+      sendJson(response, answer);
+    } catch (error) {
+      status = toHttpError(error)?.status ?? 500;
+      throw error;
+    } finally {
+      this.#metrics?.countRequest(
+        `${route.method} ${route.path}`,
+        status,
+        (performance.now() - start) / 1_000,
+      );
+    }
+  }
+
+  #find(method: string, parts: readonly string[]): { readonly route: Route; readonly id: string } {
+    const exact = this.#routes.get(`/${parts.join("/")}`);
+    const methods =
+      exact ??
+      (parts[idIndex]
+        ? this.#routes.get(`/${parts.map((it, i) => (i === idIndex ? "{id}" : it)).join("/")}`)
+        : undefined);
+    if (!methods)
+      throw new HttpError(
+        "UNKNOWN_ROUTE",
+        "nothing is served at this address",
+        "GET /openapi.json lists the addresses",
+      );
+    const route = methods.get(method);
+    if (route) return { route, id: exact ? "" : decodeId(parts[idIndex]!) };
+    const allow = [...methods.keys()].join(", ");
+    throw new HttpError(
+      "METHOD_NOT_ALLOWED",
+      `this address does not answer ${method}`,
+      `use ${allow}`,
+      { allow },
+    );
+  }
+}
+
+async function sendMetrics(response: ResponseWriter, metrics: Metrics): Promise<void> {
+  const { text, type } = await metrics.format();
+  response.writeHead(200, { "content-type": type }).end(text);
+}
+
+function decodeId(segment: string): string {
+  const id = decodeSegment(segment);
+  if (id !== undefined) return id;
+  throw new HttpError(
+    "INVALID_REQUEST",
+    "the id in the address is not percent-encoded UTF-8",
+    "encode it",
+  );
+}
+
+/** The headers of a request that routes read. */
+const passedHeaders = ["content-type", "accept", "mcp-protocol-version"] as const;
+
+/** Returns false for a request that this process answers itself. */
+async function passToOwner(
+  request: IncomingMessage,
+  response: ServerResponse,
+  peers: Peers,
+): Promise<boolean> {
+  const { method = "", url = "", headers } = request;
+  const id = findSessionInPath(url);
+  if (id === undefined || peers.isOwn(id)) return false;
+  const body = await readBytes(request);
+  const passed = passedHeaders.flatMap(name => {
+    const value = headers[name];
+    return typeof value === "string" ? [[name, value] as const] : [];
+  });
+  const answer = await peers.send(peers.findIndex(id), {
+    method,
+    url,
+    headers: Object.fromEntries(passed),
+    body,
+    // calls over MCP have no number
+    isRepeatable: url.startsWith("/v1/"),
+  });
+  response.writeHead(answer.status, answer.headers).end(answer.body);
+  return true;
 }

@@ -4,7 +4,7 @@ import { exposeServer, type CallableSession } from "../mcp/exposedServer.ts";
 import { HttpTransport, sendMethodNotAllowed, type ResponseWriter } from "../mcp/httpTransport.ts";
 import { HttpError } from "./httpError.ts";
 import type { CheckedRequest } from "./route.ts";
-import type { SessionApi } from "./sessionApi.ts";
+import type { SessionApi } from "./sessions/sessionApi.ts";
 
 export class McpRoutes {
   readonly #catalog: Catalog;

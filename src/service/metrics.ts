@@ -7,7 +7,7 @@ import {
   Registry,
   collectDefaultMetrics,
 } from "prom-client";
-import type { SessionTable } from "./sessionTable.ts";
+import type { SessionTable } from "./sessions/sessionTable.ts";
 
 export interface Metrics {
   /** Counts the sessions and the calls of a table from now on. */

@@ -2,7 +2,7 @@
  * The other processes of a service, each with a part of its sessions. The hash of a session's id
  * says which process has it.
  */
-import type { JsonResponse } from "./jsonResponse.ts";
+import type { JsonResponse } from "./jsonBody.ts";
 import { decodeSegment } from "./route.ts";
 
 /** A request that one process passes to another. */

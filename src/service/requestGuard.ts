@@ -1,15 +1,20 @@
 /**
  * Validates the Host, Origin and token of a request. The checks of Host and Origin stop web pages
- * that make a browser send requests to this machine.
+ * that make a browser send requests to this machine. The token comes from an environment variable
+ * or from a file that only its owner can read, not from the command line, which other users can
+ * see.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
+import { readTextFile } from "../storage/readTextFile.ts";
+import { UserError } from "../userError.ts";
 import { HttpError } from "./httpError.ts";
 
 /** Throws an `HttpError` for a request that is not allowed. Reads headers only. */
-export type RequestGuard = (request: Pick<IncomingMessage, "headers">) => void;
+type RequestGuard = (request: Pick<IncomingMessage, "headers">) => void;
 
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" ||
@@ -75,3 +80,39 @@ const parseHostName = (host: string): string | undefined =>
   /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 
 const computeDigest = (text: string) => createHash("sha256").update(text).digest();
+
+/** The token, or undefined if there is none. Throws a `UserError` if it is not acceptable. */
+export function readToken(
+  environment: string | undefined,
+  file: string | undefined,
+): string | undefined {
+  if (file !== undefined) return checkToken(readPrivateFile(file), file);
+  return environment === undefined || environment === ""
+    ? undefined
+    : checkToken(environment, "PROVE_TOKEN");
+}
+
+function readPrivateFile(file: string): string {
+  try {
+    const { mode } = statSync(file);
+    // on Windows the mode does not say who may read a file
+    if (process.platform !== "win32" && (mode & 0o077) !== 0)
+      throw new UserError(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`);
+    return readTextFile(file).trim();
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
+      `cannot read the token from ${file} (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`,
+      "name a file that holds the token",
+      { cause },
+    );
+  }
+}
+
+function checkToken(token: string, source: string): string {
+  if (/^[\x21-\x7e]{16,512}$/.test(token)) return token;
+  throw new UserError(
+    `the token in ${source} is not 16 to 512 letters, digits and signs`,
+    "create one, for example with: openssl rand -hex 32",
+  );
+}

@@ -1,24 +1,28 @@
 /** The routes of the service with their schemas, from which its OpenAPI document is generated. */
 import type { Catalog } from "../environment/catalog.ts";
+import { partNames } from "../reward/breakdown.ts";
+import { version } from "../version.ts";
 import { Attempts } from "./attempts.ts";
-import { answerBatch, answerBatchPart } from "./batch.ts";
-import { describeCatalog, describeHealth, describeUse, type Use } from "./catalog.ts";
-import { createOkResponse, type JsonResponse } from "./jsonResponse.ts";
+import { createOkResponse, type JsonResponse } from "./jsonBody.ts";
 import type { Metrics } from "./metrics.ts";
-import { createOpenEnvRoutes } from "./openEnvRoutes.ts";
-import { OpenEnvRpc } from "./openEnvRpc.ts";
+import { createOpenEnvRoutes, OpenEnvRpc } from "./openEnv/openEnvRoutes.ts";
 import { parsePeerJson, statsRequest, type Peers } from "./peers.ts";
-import { createRepeat } from "./repeat.ts";
 import type { Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
-import { createSessionAnswers } from "./sessionAnswers.ts";
-import { SessionApi, type AdoptRequest } from "./sessionApi.ts";
-import type { Repeat } from "./sessionKeeper.ts";
-import type { SessionTable } from "./sessionTable.ts";
+import { formatTool } from "./servedAttempt.ts";
+import {
+  answerBatch,
+  answerBatchPart,
+  createRepeat,
+  createSessionAnswers,
+} from "./sessions/sessionAnswers.ts";
+import { SessionApi, type AdoptRequest } from "./sessions/sessionApi.ts";
+import type { Repeat } from "./sessions/sessionKeeper.ts";
+import type { SessionTable } from "./sessions/sessionTable.ts";
 import { TaskApi } from "./taskApi.ts";
 import type { TaskStore } from "./taskStore.ts";
 
-export interface Api {
+interface Api {
   readonly sessions: SessionApi;
   readonly attempts: Attempts;
   readonly rpc: OpenEnvRpc;
@@ -31,7 +35,7 @@ export interface Api {
   >;
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly catalog: Catalog;
   readonly table: SessionTable;
   readonly tasks: TaskStore;
@@ -209,3 +213,44 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
     },
   };
 }
+
+/** How much of its capacity a process uses. */
+interface Use {
+  readonly sessions: number;
+  readonly capacity: number;
+  readonly isDraining: boolean;
+}
+
+const describeUse = ({ size, capacity }: SessionTable, isDraining: boolean): Use => ({
+  sessions: size,
+  capacity,
+  isDraining,
+});
+
+/** The health of a service, from the use of each of its processes that answers. */
+const describeHealth = (catalog: Catalog, tasks: TaskStore, uses: readonly Use[]): object => ({
+  status: uses.some(it => it.isDraining) ? "draining" : "healthy",
+  sessions: uses.reduce((sum, it) => sum + it.sessions, 0),
+  capacity: uses[0]!.capacity,
+  workers: uses.length,
+  tasks: tasks.size,
+  version,
+  catalog_hash: computeCatalogHash(catalog),
+});
+
+/** Every server's tools as function definitions, in their fixed order. */
+const describeCatalog = (catalog: Catalog): object => ({
+  protocol: "prove/1",
+  tools: [...catalog.tools.values()].map(formatTool),
+  servers: [...catalog.servers.values()].map(({ name, category, summary, tools }) => ({
+    name,
+    category,
+    summary,
+    tools: [...tools.keys()],
+    fixtures: catalog.listFixtures(name),
+  })),
+  components: partNames,
+  catalog_hash: computeCatalogHash(catalog),
+});
+
+const computeCatalogHash = (catalog: Catalog) => catalog.hashTools([...catalog.servers.keys()]);

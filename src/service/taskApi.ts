@@ -12,7 +12,7 @@ import { findChange } from "../trajectory/replay.ts";
 import { asFinished, formatTrajectoryLine } from "../trajectory/trajectory.ts";
 import type { Attempts } from "./attempts.ts";
 import { HttpError, toHttpError } from "./httpError.ts";
-import { createOkResponse, parseBody, type JsonResponse } from "./jsonResponse.ts";
+import { createOkResponse, parseBody, type JsonResponse } from "./jsonBody.ts";
 import {
   messageBody,
   openTaskBody,
@@ -30,7 +30,7 @@ import {
   formatTool,
   listAddedTools,
 } from "./servedAttempt.ts";
-import { describeSession, type SessionApi } from "./sessionApi.ts";
+import { describeSession, type SessionApi } from "./sessions/sessionApi.ts";
 
 const defaultPageSize = 100;
 

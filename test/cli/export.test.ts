@@ -6,7 +6,7 @@ import { exportTasks } from "../../src/cli/export.ts";
 import { readParquetRows } from "../../src/storage/parquet.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { openResponse } from "../../src/service/schemas.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
 import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import { readTasks } from "../../src/trajectory/file.ts";

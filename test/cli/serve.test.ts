@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { root } from "../contracts/transports.ts";
 import { sendRequest } from "../service/countingService.ts";
 import { emptyFolder, run } from "./program.ts";

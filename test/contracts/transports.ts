@@ -9,7 +9,7 @@ import { canonicalJson, type Json } from "../../src/environment/json.ts";
 import { sessionIdKey } from "../../src/mcp/exposedServer.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 
 const servers = await loadServers();
 

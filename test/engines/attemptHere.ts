@@ -24,7 +24,7 @@ import { partNames } from "../../src/reward/breakdown.ts";
 import { defaultProfile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { getSuccess } from "../../src/reward/success.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";

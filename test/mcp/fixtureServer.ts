@@ -27,10 +27,9 @@ import {
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { HttpTransport, sendMethodNotAllowed } from "../../src/mcp/httpTransport.ts";
-import { readJsonBody } from "../../src/service/requestBody.ts";
+import { readJsonBody, sendJson } from "../../src/service/jsonBody.ts";
 import { HttpError } from "../../src/service/httpError.ts";
 import { createRequestGuard } from "../../src/service/requestGuard.ts";
-import { sendJson } from "../../src/service/jsonResponse.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Args = Readonly<Record<string, unknown>>;

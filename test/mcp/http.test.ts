@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { catalog, clientAt } from "../contracts/transports.ts";
 import { sendRequest, countingCatalog, type RequestOptions } from "../service/countingService.ts";
 import { serveFixture } from "./fixtureServer.ts";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { hostname } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { sendRequest, countingCatalog } from "../service/countingService.ts";
 
 const catalog = countingCatalog();

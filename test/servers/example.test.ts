@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { getDependencyGraph } from "../../src/synthesis/graph/dependencyGraph.ts";
 import { parseTemplates } from "../../src/synthesis/text/templates.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";

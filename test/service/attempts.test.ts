@@ -22,7 +22,7 @@ import { getSuccess } from "../../src/reward/success.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createMetrics } from "../../src/service/metrics.ts";
 import * as schemas from "../../src/service/schemas.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";

@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { lockJournal, SessionJournal } from "../../src/service/journal.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { lockJournal, SessionJournal } from "../../src/service/sessions/journal.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import type { Disk } from "../../src/storage/lineWriter.ts";
 import { countingCatalog, sendRequest } from "./countingService.ts";
 

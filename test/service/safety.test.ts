@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
-import { readToken } from "../../src/service/token.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
+import { readToken } from "../../src/service/requestGuard.ts";
 import { sendRequest, countingCatalog } from "./countingService.ts";
 
 const catalog = countingCatalog();

@@ -2,8 +2,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
-import type { SessionChange } from "../../src/service/tableSession.ts";
+import { createSessionId, type SessionChange } from "../../src/service/sessions/sessionTable.ts";
 import { sendRequest, countingCatalog, type HttpResponse } from "./countingService.ts";
 
 let serving: RunningHttpServer;

@@ -1,9 +1,11 @@
 /** The capacity and the time to live of sessions, with a clock that the test controls. */
 import { afterEach, describe, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
-import { SessionTable } from "../../src/service/sessionTable.ts";
-import type { SessionChange } from "../../src/service/tableSession.ts";
+import {
+  createSessionId,
+  SessionTable,
+  type SessionChange,
+} from "../../src/service/sessions/sessionTable.ts";
 import { catalog as everything } from "../contracts/transports.ts";
 import { sendRequest, countingCatalog } from "./countingService.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { findProcessIndex } from "../../src/service/peers.ts";
-import { createSessionId } from "../../src/service/sessionId.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { root } from "../contracts/transports.ts";
 
 const token = "planted-token-0123456789";

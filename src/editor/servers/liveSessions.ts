@@ -7,8 +7,12 @@ import type { JsonObject } from "../../environment/json.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { listAddedTools, type Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
-import type { SessionTable } from "../../service/sessionTable.ts";
-import type { SessionChange, TableSession, SessionCall } from "../../service/tableSession.ts";
+import type {
+  SessionTable,
+  SessionChange,
+  TableSession,
+  SessionCall,
+} from "../../service/sessions/sessionTable.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { formatCount } from "../shared/text.ts";
 import { showWarning } from "../shared/notifications.ts";
@@ -189,7 +193,7 @@ export class LiveSessions implements Disposable {
   async #openTable(): Promise<SessionTable> {
     const [catalog, { SessionTable: Table }] = await Promise.all([
       this.#definitions.openLiveCatalog(),
-      import("../../service/sessionTable.ts"),
+      import("../../service/sessions/sessionTable.ts"),
     ]);
     const table = new Table({ catalog });
     table.onChange(it => this.#applyChange(it));

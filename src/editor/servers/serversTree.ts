@@ -10,7 +10,7 @@ import {
   TreeItemCollapsibleState,
 } from "vscode";
 import type { Server, Tool } from "../../environment/server.ts";
-import type { SessionCall } from "../../service/tableSession.ts";
+import type { SessionCall } from "../../service/sessions/sessionTable.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { originTexts } from "../fixtures/fixtureNames.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";

@@ -8,7 +8,7 @@ import { Uri, commands, window, workspace, type TextDocumentShowOptions } from "
 import type { Tool } from "../../environment/server.ts";
 import { writeTrajectory } from "../../trajectory/file.ts";
 import { UserError } from "../../userError.ts";
-import type { SessionCall } from "../../service/tableSession.ts";
+import type { SessionCall } from "../../service/sessions/sessionTable.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import type { CallDocuments } from "./callDocuments.ts";
 import { listEntities } from "./entities.ts";

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { type Catalog, openSessionByName } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { canonicalJson, type Json } from "../../environment/json.ts";
-import type { TableSession } from "../../service/tableSession.ts";
+import type { TableSession } from "../../service/sessions/sessionTable.ts";
 import {
   createCallEvent,
   type Event,

@@ -1,6 +1,8 @@
 /**
  * Runs a service in several worker processes at one address: accepts the connections of clients,
- * passes each to a worker, and starts a worker that has ended again.
+ * passes each to a worker, starts a worker that has ended again, and shares the capacity among
+ * them. A worker that has opened as many sessions as it may asks for more, which the others give up
+ * if they do not need them.
  */
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -8,12 +10,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "../../userError.ts";
 import { checkHost, formatUrl, listen } from "../httpServer.ts";
-import { CapacityShares } from "./capacityShares.ts";
-import { Worker } from "./worker.ts";
+import { UserError } from "../../userError.ts";
+import type { SupervisorMessage, WorkerMessage } from "./workerProcess.ts";
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly workers: number;
   readonly host: string;
   readonly port: number;
@@ -161,4 +162,130 @@ export class Supervisor {
   }
 
   readonly #pipeName = `prove-${randomBytes(16).toString("hex")}`;
+}
+
+/** The place of a worker: the same one for all processes that run it one after the other. */
+class Worker {
+  readonly index: number;
+  isReady = false;
+  #program: ChildProcess | undefined;
+  #onGaveBack: ((sessions: number) => void)[] = [];
+  #onEmpty: (() => void) | undefined;
+  /** Connections that the program has not confirmed to have. */
+  readonly #passed = new Map<number, Socket>();
+  #lastNumber = 0;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+
+  attach(program: ChildProcess, onMessage: (message: WorkerMessage) => void): void {
+    this.#program = program;
+    program.on("message", (message: WorkerMessage) => {
+      if (message.kind === "gave-back") this.#settleGivenBack(message.sessions);
+      if (message.kind === "connected") this.#letGo(message.number);
+      if (message.kind === "open-sessions" && message.sessions === 0) this.#onEmpty?.();
+      onMessage(message);
+    });
+    // the channel fails when the program ends, which its exit tells
+    program.on("error", () => {});
+  }
+
+  detach(): void {
+    this.isReady = false;
+    this.#program = undefined;
+    this.#settleGivenBack(0);
+    // clients connect again
+    for (const number of this.#passed.keys()) this.#letGo(number);
+  }
+
+  send(message: SupervisorMessage, socket?: Socket): void {
+    const program = this.#program;
+    // the channel fails when the program ends, which its exit tells
+    if (program?.connected) program.send(message, socket, { keepOpen: true }, () => {});
+  }
+
+  passConnection(socket: Socket): void {
+    const number = ++this.#lastNumber;
+    this.#passed.set(number, socket);
+    this.send({ kind: "connection", number }, socket);
+  }
+
+  /** Asks the worker to give up some of what it does not use. Resolves with how much it gave up. */
+  giveBack(): Promise<number> {
+    if (!this.isReady) return Promise.resolve(0);
+    return new Promise(resolve => {
+      this.#onGaveBack.push(resolve);
+      this.send({ kind: "give-back" });
+    });
+  }
+
+  waitUntilEmpty(): Promise<void> {
+    return new Promise(resolve => (this.#onEmpty = resolve));
+  }
+
+  /** Resolves when the program has ended. */
+  async end(): Promise<void> {
+    const program = this.#program;
+    if (!program) return;
+    const ended = new Promise(resolve => program.once("exit", resolve));
+    this.send({ kind: "end" });
+    const timer = setTimeout(() => program.kill("SIGKILL"), 1_500);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  /** Closes the supervisor's own handle of a connection. */
+  #letGo(number: number): void {
+    this.#passed.get(number)?.destroy();
+    this.#passed.delete(number);
+  }
+
+  #settleGivenBack(sessions: number): void {
+    const [first, ...rest] = this.#onGaveBack;
+    this.#onGaveBack = [];
+    first?.(sessions);
+    for (const it of rest) it(0);
+  }
+}
+
+/** The most sessions that a worker receives at a time. */
+const portion = 64;
+
+class CapacityShares {
+  readonly #shares: number[];
+  #free: number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(capacity: number, count: number) {
+    this.#shares = Array.from({ length: count }, () => Math.floor(capacity / count));
+    this.#free = capacity % count;
+  }
+
+  get(index: number): number {
+    return this.#shares[index]!;
+  }
+
+  /** Gives a worker more. Resolves with how much, which is 0 if all of the capacity is in use. */
+  grow(index: number, holders: readonly Worker[]): Promise<number> {
+    const grown = this.#last.then(() => this.#grow(index, holders));
+    this.#last = grown;
+    return grown;
+  }
+
+  async #grow(index: number, holders: readonly Worker[]): Promise<number> {
+    if (this.#free === 0)
+      await Promise.all(
+        holders.map(async (it, i) => {
+          if (i === index) return;
+          const given = await it.giveBack();
+          this.#shares[i]! -= given;
+          this.#free += given;
+        }),
+      );
+    const granted = Math.min(this.#free, portion);
+    this.#free -= granted;
+    this.#shares[index]! += granted;
+    return granted;
+  }
 }

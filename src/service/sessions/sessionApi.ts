@@ -3,12 +3,13 @@
  * reset, tools and delete. Calls are numbered, so that a client can repeat one after a lost
  * connection without running it twice.
  */
-import type { Catalog, SessionPins } from "../environment/catalog.ts";
-import { canonicalJson } from "../environment/json.ts";
-import type { CallResult } from "../environment/outcome.ts";
-import { createCallResponse } from "./callResponse.ts";
-import { HttpError } from "./httpError.ts";
-import { createOkResponse, parseBody, type JsonResponse } from "./jsonResponse.ts";
+import type { Catalog, SessionPins } from "../../environment/catalog.ts";
+import { canonicalJson, type Json } from "../../environment/json.ts";
+import type { CallResult, Fault, Outcome } from "../../environment/outcome.ts";
+import { HttpError } from "../httpError.ts";
+import { createOkResponse, parseBody, type JsonResponse } from "../jsonBody.ts";
+import { formatFault } from "../../mcp/exposedServer.ts";
+import { toJsonResponse, type Peers } from "../peers.ts";
 import {
   callBody,
   emptyBody,
@@ -17,22 +18,23 @@ import {
   restoreBody,
   stateQuery,
   toolsBody,
-} from "./schemas.ts";
+} from "../schemas.ts";
+import { excerptJson } from "../../trajectory/excerpt.ts";
 import type { JournalRecord } from "./journal.ts";
-import { toJsonResponse, type Peers } from "./peers.ts";
-import { createSessionId, findSessionIdProblem } from "./sessionId.ts";
 import type { SessionKeeper } from "./sessionKeeper.ts";
 import {
+  createSessionId,
+  findSessionIdProblem,
   CapacityError,
   createForkKey,
   SessionIdConflict,
   type OpenOptions,
   type SessionTable,
+  type TableSession,
 } from "./sessionTable.ts";
-import type { TableSession } from "./tableSession.ts";
 
 /** A request with a number, and how the journal names it. */
-export interface NumberedRequest {
+interface NumberedRequest {
   readonly do: "call" | "message" | "user";
   readonly seq: number;
   /** What tells the request from others with the same number. */
@@ -368,3 +370,49 @@ export const describeSession = ({ id: session_id, digest, servers }: TableSessio
   digest,
   mcp: Object.fromEntries(servers.map(it => [it.name, `/s/${session_id}/${it.name}/mcp`])),
 });
+
+/** What a model sees of an outcome, and the whole of it. */
+export function formatOutcome(outcome: Outcome): {
+  readonly structured: Json;
+  readonly text: string;
+  readonly truncated: boolean;
+} {
+  const structured: Json = outcome.kind === "ok" ? outcome.value : { ...formatFault(outcome) };
+  return { structured, ...excerptJson(structured) };
+}
+
+/** The part of a response that follows from the outcome, which attempts at one task may share. */
+const outcomeTexts = new WeakMap<Outcome, { readonly start: string; readonly end: string }>();
+
+function formatOutcomeParts(outcome: Outcome): { readonly start: string; readonly end: string } {
+  let parts = outcomeTexts.get(outcome);
+  if (!parts) {
+    const { structured, text, truncated } = formatOutcome(outcome);
+    // assembled by hand, because the text is mostly the JSON of the whole result already
+    const whole = truncated ? JSON.stringify(structured) : text;
+    parts = {
+      start: `{"is_error":${outcome.kind !== "ok"},"text":${JSON.stringify(text)},"structured":${whole}`,
+      end: `"truncated":${truncated}}`,
+    };
+    outcomeTexts.set(outcome, parts);
+  }
+  return parts;
+}
+
+/** A tool's failure is a normal response. A broken call is an error, so that it is never scored. */
+function createCallResponse(outcome: Outcome, digest: string, elapsedMs: number): JsonResponse {
+  if (outcome.kind === "broken") return createBrokenResponse(outcome);
+  const { start, end } = formatOutcomeParts(outcome);
+  const elapsed = Number(elapsedMs.toFixed(3));
+  return { status: 200, text: `${start},"digest":"${digest}","elapsed_ms":${elapsed},${end}` };
+}
+
+/** The response to a call that broke, which is a fault of the service. */
+function createBrokenResponse(fault: Fault): JsonResponse {
+  const { status, text } = new HttpError(
+    "INTERNAL",
+    formatFault(fault).message,
+    "do not score the attempt, and report what the service printed",
+  );
+  return { status, text };
+}

@@ -1,17 +1,53 @@
 /**
- * Answers a batch: many requests to sessions in one, executed in their order. Requests to sessions
- * of other processes are passed to these, which execute them at the same time.
+ * The answers to requests that name a session, by what they do: one at a time, many in a batch, or
+ * again from a journal. A session that is in the journal only is rebuilt first, and one that is to
+ * be opened waits until there is room for it. Requests of a batch to sessions of other processes
+ * are passed to these, which execute them at the same time.
  */
 import type { z } from "zod";
-import { HttpError, toHttpError } from "./httpError.ts";
-import { parseBody, type JsonResponse } from "./jsonResponse.ts";
-import { toJsonResponse, type Peers } from "./peers.ts";
-import { batchBody } from "./schemas.ts";
+import { HttpError, toHttpError } from "../httpError.ts";
+import { parseBody, type JsonResponse } from "../jsonBody.ts";
+import { toJsonResponse, type Peers } from "../peers.ts";
+import { batchBody } from "../schemas.ts";
+import { hasTaskId, type TaskApi } from "../taskApi.ts";
+import type { SessionApi, DirectCall } from "./sessionApi.ts";
+import type { ForkRecord, Repeat } from "./sessionKeeper.ts";
+import type { SessionTable } from "./sessionTable.ts";
+
+type SessionAnswer = (sessionId: string, body: unknown) => JsonResponse | Promise<JsonResponse>;
+
+/** All but `delete` use the session. */
+export function createSessionAnswers(sessions: SessionApi, attempts: TaskApi) {
+  const awake =
+    (answer: SessionAnswer): SessionAnswer =>
+    (id, body) => {
+      const waking = sessions.keeper?.wake(id);
+      return waking ? waking.then(() => answer(id, body)) : answer(id, body);
+    };
+  return {
+    open: awake((id, body) =>
+      sessions.withRoom(() =>
+        hasTaskId(body) ? attempts.open(id, body) : sessions.open(id, body),
+      ),
+    ),
+    delete: (id => sessions.delete(id)) as SessionAnswer,
+    call: awake((id, body) => sessions.call(id, body)),
+    message: awake((id, body) => attempts.message(id, body)),
+    user: awake((id, body) => attempts.user(id, body)),
+    score: awake((id, body) => attempts.score(id, body)),
+    trajectory: awake(id => attempts.trajectory(id)),
+    state: awake((id, query) => sessions.state(id, query)),
+    fork: awake((id, body) => sessions.fork(id, body)),
+    restore: awake((id, body) => sessions.restore(id, body)),
+    reset: awake((id, body) => sessions.reset(id, body)),
+    tools: awake((id, body) => sessions.tools(id, body)),
+  };
+}
 
 type Answer = (sessionId: string, body: unknown) => JsonResponse | Promise<JsonResponse>;
 type BatchRequest = z.infer<typeof batchBody>["requests"][number];
 
-export type BatchAnswers = Readonly<Record<BatchRequest["do"], Answer>>;
+type BatchAnswers = Readonly<Record<BatchRequest["do"], Answer>>;
 
 /** A request that fails has the status and body of its error; the ones after it are executed. */
 export async function answerBatch(
@@ -114,4 +150,24 @@ function toResponse(error: unknown): JsonResponse {
   const known = toHttpError(error);
   if (!known) throw error;
   return { status: known.status, text: known.text };
+}
+
+export function createRepeat(table: SessionTable, sessions: SessionApi, attempts: TaskApi): Repeat {
+  const actions: Readonly<Record<string, (id: string, body: unknown, ms?: number) => unknown>> = {
+    open: (id, body) => (hasTaskId(body) ? attempts.open(id, body) : sessions.open(id, body)),
+    call: (id, body, ms) => sessions.call(id, body, ms),
+    message: (id, body) => attempts.message(id, body),
+    user: (id, body) => attempts.user(id, body),
+    direct: (id, body) => sessions.callDirectly(sessions.get(id), body as DirectCall),
+    restore: (id, body) => sessions.restore(id, body),
+    reset: (id, body) => sessions.reset(id, body),
+    tools: (id, body) => sessions.tools(id, body),
+    fork(id, body) {
+      const { key, owner, ttl_ms: ttlMs } = body as ForkRecord;
+      // a journal of an older version does not have it
+      const own = ttlMs === undefined ? {} : { ttlMs: ttlMs ?? Infinity };
+      table.forkInPlace(id, key, { owner, ...own });
+    },
+  };
+  return (id, { do: name, body, ms }) => actions[name]!(id, body, ms);
 }

@@ -5,16 +5,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import { isJsonObject, type JsonObject } from "../environment/json.ts";
-import { parseMessageJson } from "../storage/jsonDepth.ts";
-import { HttpError, toHttpError, type HttpErrorCode } from "./httpError.ts";
-import { parseBody } from "./jsonResponse.ts";
+import { isJsonObject, type JsonObject } from "../../environment/json.ts";
+import { HttpError, toHttpError, type HttpErrorCode } from "../httpError.ts";
+import { parseBody, maxBodyBytes } from "../jsonBody.ts";
+import { parseMessageJson } from "../../storage/jsonDepth.ts";
 import { OpenEnvEpisode, type EpisodeOptions } from "./openEnvEpisode.ts";
-import type { OpenEnvRpc } from "./openEnvRpc.ts";
+import type { OpenEnvRpc } from "./openEnvRoutes.ts";
 import { action, resetOptions } from "./openEnvSchemas.ts";
-import { maxBodyBytes } from "./requestBody.ts";
 
-export interface SocketOptions extends EpisodeOptions {
+interface SocketOptions extends EpisodeOptions {
   readonly rpc: OpenEnvRpc;
   /** Milliseconds from any starting point. */
   readonly clock: () => number;

@@ -16,11 +16,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import { isMissing, toReadError, withWriteErrors } from "../storage/fileErrors.ts";
-import { acquireLock } from "../storage/fileLock.ts";
-import { isJson } from "../storage/jsonLines.ts";
-import { LineWriter, type Disk } from "../storage/lineWriter.ts";
-import { UserError } from "../userError.ts";
+import { isMissing, toReadError, withWriteErrors } from "../../storage/fileErrors.ts";
+import { acquireLock } from "../../storage/fileLock.ts";
+import { isJson } from "../../storage/jsonLines.ts";
+import { LineWriter, type Disk } from "../../storage/lineWriter.ts";
+import { UserError } from "../../userError.ts";
 
 /** A request that a session has executed. */
 export interface JournalRecord {
@@ -34,7 +34,7 @@ export interface JournalRecord {
 }
 
 /** What the first line of a file has beside the request that opened the session. */
-export interface JournalHeader {
+interface JournalHeader {
   readonly session_id: string;
   /** Null for a session that is never idle for too long. */
   readonly ttl_ms: number | null;

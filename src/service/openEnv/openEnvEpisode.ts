@@ -3,25 +3,24 @@
  * added up by clients, so all but the last step of an episode have the reward 0.
  */
 import type { z } from "zod";
-import type { Catalog } from "../environment/catalog.ts";
-import { omitUndefined } from "../environment/json.ts";
-import type { Tool } from "../environment/server.ts";
-import type { ChatCall } from "../policy/chatModel.ts";
-import { parseAssistantMessage } from "../policy/endpointFormat.ts";
-import { createChatTool } from "../policy/chatMessages.ts";
-import type { AssistantMessage } from "../policy/policy.ts";
-import type { Attempts } from "./attempts.ts";
-import { HttpError } from "./httpError.ts";
-import type { Action, resetOptions, state, stepResponse } from "./openEnvSchemas.ts";
+import type { Attempts } from "../attempts.ts";
+import type { Catalog } from "../../environment/catalog.ts";
+import { omitUndefined } from "../../environment/json.ts";
+import type { Tool } from "../../environment/server.ts";
+import { HttpError } from "../httpError.ts";
+import type { ChatCall } from "../../policy/chatModel.ts";
+import { parseAssistantMessage } from "../../policy/endpointFormat.ts";
+import { createChatTool } from "../../policy/chatMessages.ts";
+import type { AssistantMessage } from "../../policy/policy.ts";
 import {
   describeAttempt,
   describeProgress,
   formatAnswers,
   listAddedTools,
-} from "./servedAttempt.ts";
-import { formatOutcome } from "./callResponse.ts";
-import type { SessionApi } from "./sessionApi.ts";
-import type { TableSession } from "./tableSession.ts";
+} from "../servedAttempt.ts";
+import { formatOutcome, type SessionApi } from "../sessions/sessionApi.ts";
+import type { TableSession } from "../sessions/sessionTable.ts";
+import type { Action, resetOptions, state, stepResponse } from "./openEnvSchemas.ts";
 
 export type StepResult = z.infer<typeof stepResponse>;
 

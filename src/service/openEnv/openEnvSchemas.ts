@@ -10,7 +10,7 @@ import {
   progress,
   roleMessage,
   scoreResponse,
-} from "./schemas.ts";
+} from "../schemas.ts";
 
 /** Clients pass on whole rows of data sets, so other fields are ignored, and none need be there. */
 export const resetOptions = z.looseObject({

@@ -4,15 +4,21 @@
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServedPolicy } from "../policy/servedPolicy.ts";
-import { answerChoice, chooseSeed, sumUsage } from "./chatAnswer.ts";
-import { ChatError, parseChatRequest, type ChatRequest } from "./chatRequest.ts";
-import * as schemas from "./chatSchemas.ts";
-import { streamCompletion } from "./chatStream.ts";
-import { HttpError } from "./httpError.ts";
-import { sendJson } from "./jsonResponse.ts";
-import { readJsonBody } from "./requestBody.ts";
-import { decodeSegment, type Route } from "./route.ts";
+import { HttpError } from "../httpError.ts";
+import { sendJson, readJsonBody } from "../jsonBody.ts";
+import type { ServedPolicy } from "../../policy/servedPolicy.ts";
+import { decodeSegment, type Route } from "../route.ts";
+import { answerChoice, chooseSeed, sumUsage, streamCompletion } from "./chatAnswer.ts";
+import {
+  chatBody,
+  ChatError,
+  completionResponse,
+  modelResponse,
+  modelsResponse,
+  parseChatRequest,
+  type ChatRequest,
+  type Completion,
+} from "./chatRequest.ts";
 
 /** Choices that may be in progress at the same time; a student batches 64 of them. */
 const maxChoices = 1_024;
@@ -39,20 +45,20 @@ export class ChatRoutes {
         method: "GET",
         path: "/v1/models",
         summary: "The policy that is served, as a model",
-        response: schemas.modelsResponse,
+        response: modelsResponse,
       },
       {
         method: "GET",
         path: "/v1/models/{id}",
         summary: "The model with that name",
-        response: schemas.modelResponse,
+        response: modelResponse,
       },
       {
         method: "POST",
         path: "/v1/chat/completions",
         summary: "The policy's next message in a chat, in OpenAI's format; a stream if asked for",
-        body: schemas.chatBody,
-        response: schemas.completionResponse,
+        body: chatBody,
+        response: completionResponse,
       },
     ];
   }
@@ -145,7 +151,7 @@ export class ChatRoutes {
         answerChoice(this.#policy, body, seed, { index, signal }),
       ),
     );
-    const completion: schemas.Completion = {
+    const completion: Completion = {
       ...head,
       object: "chat.completion",
       choices: answers.map(it => it.choice),

@@ -3,11 +3,10 @@
  * rebuilds a session from it when it is used for the first time after the process has ended.
  */
 import { LRUCache } from "lru-cache";
-import type { JsonObject } from "../environment/json.ts";
-import { HttpError } from "./httpError.ts";
+import type { JsonObject } from "../../environment/json.ts";
+import { HttpError } from "../httpError.ts";
 import type { JournalRecord, SessionJournal } from "./journal.ts";
-import type { SessionTable } from "./sessionTable.ts";
-import type { TableSession } from "./tableSession.ts";
+import type { SessionTable, TableSession } from "./sessionTable.ts";
 
 /** Executes a request of a journal again. `ms` is how long a call took the first time. */
 export type Repeat = (
@@ -15,7 +14,7 @@ export type Repeat = (
   record: Pick<JournalRecord, "do" | "body" | "ms">,
 ) => unknown;
 
-export interface SessionKeeperOptions {
+interface SessionKeeperOptions {
   readonly table: SessionTable;
   readonly journal: SessionJournal;
   /** Milliseconds from any starting point. */
