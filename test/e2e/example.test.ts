@@ -1,10 +1,9 @@
 /**
  * What a newcomer tries on the example: a student on its tasks, and a training, for which it has
- * too few tasks. The next training is killed and resumed.
+ * too few tasks, and which is killed and resumed.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readEvaluation } from "../../src/run/evaluation.ts";
 import { listRuns } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/locks.ts";
 import { readExample } from "./taskFiles.ts";
@@ -72,8 +71,7 @@ test("the run of the example cannot be trained longer, which is said at once", a
   await checkTexts();
 });
 
-test("the first choice of Start Training makes tasks, and success on held-out tasks rises", async () => {
-  await recordRunRows();
+test("the first choice of Start Training makes tasks, and trains on them", async () => {
   await workbench.runCommand("PROVE: Start Training");
   await checkVisible(workbench.choice("A first training").filter({ hasText: /held out/ }));
   const first = workbench.page.locator(".quick-input-list .monaco-list-row.focused");
@@ -81,53 +79,24 @@ test("the first choice of Start Training makes tasks, and success on held-out ta
   await workbench.takePicture("training-few-tasks");
   await workbench.page.keyboard.press("Enter");
   await row("student-2-1").waitFor({ timeout: 300_000 });
-  const rose = workbench.notification(/student-2-1 has finished after 12 steps: success rose: /);
-  await rose.waitFor({ timeout: 600_000 });
-  expect(readEvaluation(getRun("student-2-1"))!.change.success.low).toBeGreaterThan(0);
-  const states = await listRecordedStates("student-2-1");
-  expect(states).toContain("starting");
-  expect(states).toContain("training");
-  expect(states.at(-1)).toBe("finished");
-  for (const it of ["stopped", "interrupted", "unknown"]) expect(states).not.toContain(it);
-}, 960_000);
+  await row("student-2-1").filter({ hasText: "training" }).waitFor(stepTimeout);
+}, 480_000);
 
 test("a trainer that is killed says so, and its training is resumed", async () => {
-  await workbench.runCommand("PROVE: Start Training");
-  await workbench.choice("The last training again").click();
-  await row("student-2-2").filter({ hasText: "training" }).waitFor(stepTimeout);
-  process.kill(readTrainerLock(getRun("student-2-2"))!.pid, "SIGKILL");
+  process.kill(readTrainerLock(getRun("student-2-1"))!.pid, "SIGKILL");
   const died = workbench.notification(
-    /The training of student-2-2 ended .* was killed \(SIGKILL\)/,
+    /The training of student-2-1 ended .* was killed \(SIGKILL\)/,
   );
   await checkVisible(died);
-  await checkVisible(row("student-2-2").filter({ hasText: "interrupted" }));
+  await checkVisible(row("student-2-1").filter({ hasText: "interrupted" }));
   await checkVisible(workbench.webview().getByRole("status").filter({ hasText: "interrupted" }));
   await checkTexts();
   await workbench.takePicture("training-killed");
   await died.getByRole("button", { name: "Resume" }).click();
-  await row("student-2-2").filter({ hasText: "training" }).waitFor(stepTimeout);
+  await row("student-2-1").filter({ hasText: "training" }).waitFor(stepTimeout);
   await workbench
-    .notification("Training student-2-2")
+    .notification("Training student-2-1")
     .getByRole("button", { name: "Cancel" })
     .click();
-  await checkVisible(row("student-2-2").filter({ hasText: "stopped" }));
+  await checkVisible(row("student-2-1").filter({ hasText: "stopped" }));
 }, 480_000);
-
-/** Records every text that a row of the Runs view shows from now on. */
-const recordRunRows = () =>
-  workbench.pane("Runs").evaluate(pane => {
-    const seen: string[] = [];
-    Object.assign(window, { seenRows: seen });
-    new MutationObserver(() => {
-      for (const it of pane.querySelectorAll(".monaco-list-row"))
-        if (seen.at(-1) !== it.textContent) seen.push(it.textContent);
-    }).observe(pane, { childList: true, subtree: true, characterData: true });
-  });
-
-/** The states that a run was shown in, in order. */
-async function listRecordedStates(name: string): Promise<readonly string[]> {
-  const rows = await workbench.page.evaluate(
-    () => (window as unknown as { readonly seenRows: readonly string[] }).seenRows,
-  );
-  return rows.flatMap(it => new RegExp(`${name}\\s*([a-z]+)`).exec(it)?.[1] ?? []);
-}

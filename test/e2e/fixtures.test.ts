@@ -215,22 +215,22 @@ test("in a text box of a page, keys that select all, undo and redo work before t
   const checkName = (text: string) => checkVisible(name.getByText(text, { exact: true }));
   const filter = table.getByRole("searchbox", { name: "Filter rows" });
   // whenever the editor answers a key, another one follows
-  const delays = [40, 80, 120, 160, 200];
+  const delays = [40, 120, 200];
   for (const delay of delays) {
     await name.dblclick();
     await keyboard.press("Control+A");
-    await keyboard.type(`987.25 after ${delay}`, { delay });
+    await keyboard.type(`9.25 ${delay}`, { delay });
     await keyboard.press("Enter");
-    await checkName(`987.25 after ${delay}`);
+    await checkName(`9.25 ${delay}`);
     await name.click();
     await keyboard.press("Control+A");
-    await keyboard.type(`not edited ${delay}`, { delay });
+    await keyboard.type(`not ${delay}`, { delay });
     await keyboard.press("Enter");
-    await checkName(`not edited ${delay}`);
+    await checkName(`not ${delay}`);
     await filter.fill("what was there");
     await filter.press("Control+A");
-    await keyboard.type(`not edited ${delay}`, { delay });
-    expect(await filter.inputValue()).toBe(`not edited ${delay}`);
+    await keyboard.type(`not ${delay}`, { delay });
+    expect(await filter.inputValue()).toBe(`not ${delay}`);
     await filter.fill("");
   }
   // each box has its own undo, and the file another
@@ -240,7 +240,7 @@ test("in a text box of a page, keys that select all, undo and redo work before t
   await keyboard.press("Control+Z");
   await keyboard.type("not", { delay: 120 });
   expect(await filter.inputValue()).toBe("not");
-  await checkName("not edited 200");
+  await checkName("not 200");
   await keyboard.press("Control+Z");
   expect(await filter.inputValue()).not.toBe("not");
   await keyboard.press("Control+Y");
@@ -249,12 +249,12 @@ test("in a text box of a page, keys that select all, undo and redo work before t
   await name.dblclick();
   await keyboard.type("x");
   await keyboard.press("Control+Z");
-  expect(await name.getByRole("textbox").inputValue()).toBe("not edited 200");
+  expect(await name.getByRole("textbox").inputValue()).toBe("not 200");
   await keyboard.press("Escape");
   await keyboard.press("Control+Z");
-  await checkName("987.25 after 200");
+  await checkName("9.25 200");
   await keyboard.press("Control+Y");
-  await checkName("not edited 200");
+  await checkName("not 200");
 });
 
 test("restoring deletes the copy, also where it is not saved, and no other edits", async () => {

@@ -2,9 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { openPage } from "./browser.ts";
 import { startCodeServer } from "./codeServer.ts";
+import { getDesk } from "./desk.ts";
 import { installHost } from "./host.ts";
 import { bundleInside, carrierFolder, insideFolder } from "./inside/bundle.ts";
 import type { TestResult } from "./inside/testResult.ts";
@@ -28,7 +29,7 @@ async function runInside(): Promise<readonly TestResult[]> {
     flags: ["--vscode-option", "enable-smoke-test-driver"],
     env: { INSIDE_RESULTS: file },
   });
-  const { page, close } = await openPage(inject("browser"), server.url);
+  const { page, close } = await openPage(getDesk().browser, server.url);
   try {
     const printed: string[] = [];
     await page.exposeFunction(

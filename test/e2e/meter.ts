@@ -6,7 +6,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inject, vi } from "vitest";
+import { vi } from "vitest";
+import { getDesk } from "./desk.ts";
 import { waitOptions, type Workbench } from "./workbench.ts";
 
 export interface Measure {
@@ -128,10 +129,10 @@ export const endMeter = async (workbench: Workbench): Promise<Measure> =>
 
 /** Runs a command of the meter until it has ended, and returns its answer. */
 async function runInHost(workbench: Workbench, title: string): Promise<unknown> {
-  const file = inject("meter");
-  rmSync(file, { force: true });
+  const { meter } = getDesk();
+  rmSync(meter, { force: true });
   await workbench.runCommand(title);
-  return vi.waitFor(() => JSON.parse(readFileSync(file, "utf8")) as unknown, waitOptions);
+  return vi.waitFor(() => JSON.parse(readFileSync(meter, "utf8")) as unknown, waitOptions);
 }
 
 /** Prints a measured number in the output of the tests. */

@@ -89,6 +89,7 @@ test("success is higher after ten clicks in an empty folder, with the keyboard a
   await workbench.tabTo(button("Runs").filter({ hasText: "Start Training" }));
   await press();
   await checkVisible(choice.filter({ hasText: "A first training" }));
+  await recordRunRows();
   await press();
   const rose = workbench.notification(/student-1 has finished after 12 steps: success rose: /);
   await rose.waitFor({ timeout: 600_000 });
@@ -99,4 +100,28 @@ test("success is higher after ten clicks in an empty folder, with the keyboard a
   const { change } = readEvaluation(join(workbench.folder, "prove/runs/student-1"))!;
   expect(change.success.low).toBeGreaterThan(0);
   expect(presses).toBeLessThanOrEqual(10);
+  const states = await listRecordedStates("student-1");
+  expect(states).toContain("starting");
+  expect(states).toContain("training");
+  expect(states.at(-1)).toBe("finished");
+  for (const it of ["stopped", "interrupted", "unknown"]) expect(states).not.toContain(it);
 });
+
+/** Records every text that a row of the Runs view shows from now on. */
+const recordRunRows = () =>
+  workbench.pane("Runs").evaluate(pane => {
+    const seen: string[] = [];
+    Object.assign(window, { seenRows: seen });
+    new MutationObserver(() => {
+      for (const it of pane.querySelectorAll(".monaco-list-row"))
+        if (seen.at(-1) !== it.textContent) seen.push(it.textContent);
+    }).observe(pane, { childList: true, subtree: true, characterData: true });
+  });
+
+/** The states that a run was shown in, in order. */
+async function listRecordedStates(name: string): Promise<readonly string[]> {
+  const rows = await workbench.page.evaluate(
+    () => (window as unknown as { readonly seenRows: readonly string[] }).seenRows,
+  );
+  return rows.flatMap(it => new RegExp(`${name}\\s*([a-z]+)`).exec(it)?.[1] ?? []);
+}

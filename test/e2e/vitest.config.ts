@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * The packaged extension in a real workbench: one server and one browser for all files, one file
- * after another.
+ * The packaged extension in a real workbench: two files at a time, each worker with a server and a
+ * browser of its own.
  */
 export default defineConfig({
   test: {
@@ -10,8 +10,7 @@ export default defineConfig({
     globalSetup: ["test/temporaryFolder.ts", "test/e2e/setUp.ts"],
     setupFiles: ["test/e2e/failurePictures.ts"],
     pool: "forks",
-    maxWorkers: 1,
-    fileParallelism: false,
+    maxWorkers: 2,
     // these limits only end what hangs: a test may take long on a busy machine
     testTimeout: 900_000,
     hookTimeout: 900_000,

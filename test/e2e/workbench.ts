@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import axe from "axe-core";
 import type { FrameLocator, Locator, Page } from "playwright-core";
-import { expect, inject, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { openPage } from "./browser.ts";
+import { getDesk } from "./desk.ts";
 import { repository } from "./packaged.ts";
 
 /** Long enough for two busy cores. */
@@ -70,7 +71,7 @@ export class Workbench {
    */
   static async open(
     files: Readonly<Record<string, string>> = {},
-    server: string = inject("server"),
+    server: string = getDesk().server,
   ): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "prove-folder-"));
     for (const [name, text] of Object.entries(files)) {
@@ -95,7 +96,7 @@ export class Workbench {
     logIn?: (page: Page) => Promise<void>,
   ): Promise<Workbench> {
     const { origin } = new URL(address);
-    const { page, close } = await openPage(inject("browser"), origin);
+    const { page, close } = await openPage(getDesk().browser, origin);
     await page.setViewportSize({ width: 1400, height: 1050 });
     await page.emulateMedia({ colorScheme: "dark" });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin });
