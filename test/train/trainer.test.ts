@@ -210,7 +210,6 @@ const grpoWithAllSettings = (): RunConfig =>
 const grpoOfTurns = (): RunConfig =>
   grpo({
     tasks: longTasks,
-    workers: 2,
     grpo: { ...defaultGrpoSettings, prompts: 2, group: 3, learningRate: 3e-3, turns: "one" },
   });
 
@@ -227,7 +226,7 @@ const grpoConstrained = (): RunConfig =>
   });
 
 const lora = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj", "down_proj"] };
-const grpoOfAdapters = (): RunConfig => grpo({ lora, workers: 2 });
+const grpoOfAdapters = (): RunConfig => grpo({ lora });
 const sftOfAdapters = (): RunConfig =>
   sft({ lora, sft: { ...defaultSftSettings, conversations: 4, learningRate: 0.03, warmUp: 1 } });
 
@@ -266,7 +265,7 @@ test("a run with a limit of seconds that is killed and resumed equals another on
   for await (const event of attachment.events) if (event.kind === "saved" && event.step >= 4) break;
   await attachment.request("stop");
   while (readTrainerLock(uninterrupted)) await sleep(20);
-  const interrupted = createRunFolder(grpo({ steps: undefined, seconds: 8 }));
+  const interrupted = createRunFolder(grpo({ steps: undefined, seconds: 4 }));
   for await (const { kind } of (await startOn(interrupted)).events) if (kind === "saved") break;
   process.kill(readTrainerLock(interrupted)!.pid, "SIGKILL");
   while (readTrainerLock(interrupted)) await sleep(20);
@@ -486,8 +485,11 @@ describe("a run of grpo", () => {
 });
 
 describe("a trainer", () => {
+  // a trainer that outlives this process, because that was killed, ends after a while
+  const endless = { steps: 100_000, seconds: 600 };
+
   test("keeps training whatever its clients send, pauses, resumes and stops on request, and can be attached to again", async () => {
-    const folder = createRunFolder(grpo({ steps: 100_000 }));
+    const folder = createRunFolder(grpo(endless));
     const first = await startOn(folder);
     const { address, pid } = readTrainerLock(folder)!;
     const texts = ["hello\r\n\r\n", 'Content-Length: 99\r\n\r\n{"jsonrpc"', "Content-"];
@@ -539,7 +541,7 @@ describe("a trainer", () => {
   });
 
   test("keeps a second trainer out of its folder until it is killed", async () => {
-    const folder = createRunFolder(grpo({ steps: 100_000 }));
+    const folder = createRunFolder(grpo(endless));
     const attachment = await startOn(folder);
     await expect(startOn(folder)).rejects.toThrow("is being trained already");
     expect(readEnd(folder)).toBeUndefined();

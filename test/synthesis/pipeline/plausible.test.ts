@@ -9,7 +9,7 @@ import { resources, synthesizeTasks } from "../synthesizeTasks.ts";
 
 let tasks: readonly Task[];
 beforeAll(async () => {
-  ({ tasks } = await synthesizeTasks(280, {
+  ({ tasks } = await synthesizeTasks(160, {
     servers: ["budget", "food_delivery", "iot_devices", "social_media"],
     seed: 4,
     preset: "paper",

@@ -24,8 +24,8 @@ function listGuessedKeys({ id, servers, trajectory }: Task): string[] {
 }
 
 test("users do not say the key of an issue before they can know it", async () => {
-  const { tasks } = await synthesizeTasks(200, { servers: ["issue_tracker"], preset: "paper" });
+  const { tasks } = await synthesizeTasks(100, { servers: ["issue_tracker"], preset: "paper" });
   const made = tasks.filter(it => it.chain.some(name => /_create_(issue|subtask)$/.test(name)));
-  expect(made.length).toBeGreaterThan(20);
+  expect(made.length).toBeGreaterThan(10);
   expect(tasks.flatMap(listGuessedKeys)).toEqual([]);
 });
