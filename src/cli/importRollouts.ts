@@ -37,7 +37,7 @@ export interface ImportReport {
   readonly attempts: readonly ImportedAttempt[];
 }
 
-export interface ImportedAttempt {
+interface ImportedAttempt {
   readonly id: string;
   /** Null if the attempt was not executed. */
   readonly task: string | null;

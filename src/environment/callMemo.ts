@@ -5,7 +5,7 @@
 import type { CallResult } from "./outcome.ts";
 import type { State } from "./state.ts";
 
-export interface ExecutedCall {
+interface ExecutedCall {
   readonly result: CallResult;
   readonly after: State;
 }

@@ -55,10 +55,14 @@ export interface Patch {
   readonly value?: Json;
 }
 
-/** A call and its outcome: the shape of a call from the session to the evidence of a reward. */
-export interface CompletedCall {
+/** A call as it was written. A block of a model's text that could not be parsed has the name "". */
+export interface Call {
   readonly name: string;
   readonly arguments: Json;
+}
+
+/** A call and its outcome: the shape of a call from the session to the evidence of a reward. */
+export interface CompletedCall extends Call {
   readonly outcome: Outcome;
 }
 

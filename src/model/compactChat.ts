@@ -3,8 +3,9 @@
  * then the turns. The same conversation always has the same ids. parseChat.ts parses what the
  * student writes.
  */
+import type { Call } from "../environment/outcome.ts";
 import { getProperties, listRequired, toSchema } from "../environment/schemaKeywords.ts";
-import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
+import type { AssistantMessage, Conversation } from "../policy/policy.ts";
 import { countGivenEvents } from "../trajectory/oneTurn.ts";
 import { listAddedTools } from "../trajectory/trajectory.ts";
 import type { ChatLimits, ChatTokens } from "./chatFormat.ts";

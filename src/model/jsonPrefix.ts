@@ -2,6 +2,7 @@
  * Reads the beginning of a JSON text that is a value of a schema, without spaces between its parts,
  * as `JSON.stringify` writes it.
  */
+import type { Call } from "../environment/outcome.ts";
 import {
   getProperties,
   listBranches,
@@ -9,7 +10,6 @@ import {
   toSchema,
 } from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
-import type { Call } from "../policy/policy.ts";
 import { LiteralTexts, type ReadEnd } from "./literalTexts.ts";
 import type { JsonSchema } from "./valueText.ts";
 

@@ -1,5 +1,6 @@
 /** Parses the token ids that the student writes into a message: calls, or text for the user. */
-import type { AssistantMessage, Call } from "../policy/policy.ts";
+import type { Call } from "../environment/outcome.ts";
+import type { AssistantMessage } from "../policy/policy.ts";
 import { IdAliases } from "./idAliases.ts";
 import { marks, type Mark, type Tokenizer } from "./tokenizer.ts";
 import { parseArgument, type Tool } from "./valueText.ts";

@@ -3,10 +3,10 @@
  * required keys and items are covered; ranges, lengths and patterns are not. A text is a string of
  * bytes (one character each), because a token can end within a character.
  */
+import type { Call } from "../environment/outcome.ts";
 import { isJsonObject } from "../environment/json.ts";
 import { getProperties, toSchema } from "../environment/schemaKeywords.ts";
 import { findTypeMismatch } from "../environment/typeCheck.ts";
-import type { Call } from "../policy/policy.ts";
 import { listAlternatives, readJson, toBytes, type WriteLiteral } from "./jsonPrefix.ts";
 import { LiteralTexts, type ReadEnd } from "./literalTexts.ts";
 import { formatArgument, itemsOf, parseArgument, type JsonSchema } from "./valueText.ts";

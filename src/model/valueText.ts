@@ -3,9 +3,10 @@
  * value has the same tokens in a message, a result and a call. With the tool's schema, an argument
  * is parsed back exactly.
  */
+import type { Call } from "../environment/outcome.ts";
 import { isJsonObject } from "../environment/json.ts";
 import { listBranches, toSchema } from "../environment/schemaKeywords.ts";
-import type { Call, Conversation } from "../policy/policy.ts";
+import type { Conversation } from "../policy/policy.ts";
 import { isTooDeep } from "../storage/jsonDepth.ts";
 
 export type Tool = Conversation["tools"][number];

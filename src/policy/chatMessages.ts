@@ -7,9 +7,11 @@ import type { Tool } from "../environment/server.ts";
 import { getWeekdayName } from "../environment/time.ts";
 import { excerptJson, resultTextBudget } from "../trajectory/excerpt.ts";
 import {
+  createEvents,
   type CallEvent,
   type Event,
   trajectoryFormat,
+  type RecordedMessage,
   type RecordedOutcome,
 } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
@@ -156,7 +158,7 @@ export function createConversation(
     },
     tools: tools.map(it => findTool(it, catalog)),
     now: known?.now ?? findTime(system) ?? now,
-    events: createEvents(messages),
+    events: createEvents(listRecorded(messages)),
     ...(known
       ? { rules: known.rules }
       : system === ""
@@ -183,27 +185,19 @@ function findTool(offered: ChatTool, catalog: Catalog): Tool {
     : { ...tool, summary: description, inputSchema: parameters };
 }
 
-function createEvents(messages: readonly ChatMessage[]): readonly Event[] {
-  const events: Event[] = [];
-  let count = 0;
-  for (const [i, it] of messages.entries()) {
-    if (it.role === "user") events.push({ kind: "user", text: it.content });
-    if (it.role !== "assistant") continue;
-    const message = count++;
-    events.push({ kind: "assistant", message, text: it.content });
+/** The messages of users and the assistant, each call with its outcome. */
+const listRecorded = (messages: readonly ChatMessage[]): RecordedMessage[] =>
+  messages.flatMap((it, i): RecordedMessage[] => {
+    if (it.role === "user") return [{ role: "user", text: it.content }];
+    if (it.role !== "assistant") return [];
     const results = findResults(messages, i + 1);
-    for (const call of it.calls ?? [])
-      events.push({
-        kind: "call",
-        message,
-        name: call.name,
-        arguments: call.arguments,
-        outcome: parseResult(results.get(call.id) ?? ""),
-        digest: "",
-      } satisfies CallEvent);
-  }
-  return events;
-}
+    const calls = (it.calls ?? []).map(({ id, name, arguments: args }) => ({
+      name,
+      arguments: args,
+      outcome: parseResult(results.get(id) ?? ""),
+    }));
+    return [{ role: "assistant", text: it.content, calls }];
+  });
 
 /** The results from an index on, by the ids of their calls, which later messages may use again. */
 export function findResults(
@@ -226,7 +220,7 @@ const faultKinds: Readonly<Record<string, "unknown-tool" | "bad-arguments" | "br
 
 /** The outcome of a call whose result was sent as this text. */
 function parseResult(text: string): RecordedOutcome {
-  const value = parseOrText(text);
+  const value = parseJsonOrText(text);
   if (value === null || typeof value !== "object" || !("error_type" in value))
     return { kind: "ok", value };
   const { error_type: type, message, hint } = value as Readonly<Record<string, Json>>;
@@ -239,7 +233,8 @@ function parseResult(text: string): RecordedOutcome {
   };
 }
 
-function parseOrText(text: string): Json {
+/** The value of a JSON text; text that is not JSON, or is nested too deeply, as it is. */
+export function parseJsonOrText(text: string): Json {
   try {
     const value = JSON.parse(text) as Json;
     return isTooDeep(value, "value") ? text : value;

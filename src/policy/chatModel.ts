@@ -2,18 +2,16 @@
  * The interface of a chat model: messages and tools in, text and tool calls out. An endpoint and
  * the editor's language models implement it.
  */
-import type { Json } from "../environment/json.ts";
+import type { Call } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
  * A call as the model wrote it. Arguments that are not valid JSON are kept as text, which matches
  * no tool's schema.
  */
-export interface ChatCall {
+export interface ChatCall extends Call {
   /** The model's id of the call; the message with its result repeats it. */
   readonly id: string;
-  readonly name: string;
-  readonly arguments: Json;
 }
 
 /** One message of a conversation, in the roles of chat endpoints. */

@@ -1,14 +1,8 @@
 /** The interface of a policy, which produces the assistant's next message in a conversation. */
+import type { Call } from "../environment/outcome.ts";
 import type { Tool } from "../environment/server.ts";
-import type { Json } from "../environment/json.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Header, Event } from "../trajectory/trajectory.ts";
-
-/** A call as the policy wrote it. A block that could not be parsed has the name "". */
-export interface Call {
-  readonly name: string;
-  readonly arguments: Json;
-}
 
 /** A part of a conversation that has more tokens than a student reads or writes. */
 export interface Excess {

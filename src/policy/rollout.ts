@@ -4,7 +4,6 @@
  */
 import type { CallMemo } from "../environment/callMemo.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
-import type { State } from "../environment/state.ts";
 import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
@@ -13,12 +12,6 @@ import {
   TaskConversation,
   type ConversationOptions,
 } from "./taskConversation.ts";
-
-/** A finished attempt, with the session's states, so that scoring need not replay its calls. */
-export interface Rollout extends FinishedAttempt {
-  readonly startState: State;
-  readonly finalState: State;
-}
 
 export interface RolloutOptions extends ConversationOptions {
   /** Rejects the rollout with its reason. */
@@ -43,10 +36,9 @@ export async function rollout(
   policy: Policy,
   catalog: Catalog,
   options: RolloutOptions = {},
-): Promise<Rollout> {
+): Promise<Required<FinishedAttempt>> {
   const header = createAttemptHeader(task, catalog, policy.name, options);
   const session = openSessionByName(catalog, { ...header, memo: options.memo });
-  const startState = session.state;
   const attempt = new TaskConversation(task, header, session, options);
   const { conversation } = attempt;
   try {
@@ -60,7 +52,7 @@ export async function rollout(
     policy.release?.(conversation);
   }
   const trajectory = attempt.createTrajectory();
-  return { task, trajectory, startState, finalState: session.state };
+  return { task, trajectory, finalState: session.state };
 }
 
 async function askPolicy(

@@ -2,10 +2,11 @@
  * A policy behind a chat endpoint: answers requests of messages and tools, each of which is a
  * conversation of its own. The program that answers HTTP may be another one.
  */
+import type { Call } from "../environment/outcome.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { ChatMessage, ChatTool } from "./chatModel.ts";
 import { createConversation } from "./chatMessages.ts";
-import type { AssistantMessage, Call, Conversation, Decoding, Excess, Policy } from "./policy.ts";
+import type { AssistantMessage, Conversation, Decoding, Excess, Policy } from "./policy.ts";
 
 /** A chat to answer. All of it is data, which can be sent to another process. */
 export interface ServedRequest {

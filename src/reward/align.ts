@@ -3,7 +3,7 @@
  * the reward all use the same alignment. It needs no server, so names may be opaque.
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
-import type { OutcomeKind } from "../environment/outcome.ts";
+import type { Call, OutcomeKind } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { Goal, GoalCall } from "../trajectory/task.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
@@ -11,10 +11,7 @@ import { isSameText } from "./freeText.ts";
 import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
-export interface ScoredCall {
-  /** Empty if the block could not be parsed. */
-  readonly name: string;
-  readonly arguments: Json;
+export interface ScoredCall extends Call {
   readonly outcome: {
     readonly kind: Exclude<OutcomeKind, "broken">;
     /** Why the call is not `ok`, if known. */

@@ -21,9 +21,6 @@ interface AttemptCall {
   readonly userText: string;
 }
 
-/** The call of a goal in alternatives, without what it is for. */
-export type BareCall = Pick<GoalCall, "name" | "arguments">;
-
 export class AttemptCalls {
   readonly calls: readonly AttemptCall[];
   readonly #attempt: Attempt;
@@ -64,7 +61,7 @@ export class AttemptCalls {
   }
 
   /** Whether a call has the name of another and equal arguments. */
-  equals(call: number, { name, arguments: args }: BareCall): boolean {
+  equals(call: number, { name, arguments: args }: GoalCall): boolean {
     const own = this.calls[call]!;
     return (
       own.name === name &&

@@ -2,17 +2,16 @@
  * An attempt as one HTML page that needs nothing else: the conversation, the calls with their
  * results, and the reward with the evidence for each part. It runs no script and loads nothing.
  */
+import type { RecordedAttempt } from "../trajectory/attempt.ts";
 import { escapeInvisible, splitVisibleLines } from "../trajectory/invisibleText.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatCall } from "../trajectory/transcript.ts";
-import type { CallEvent, Event, Trajectory } from "../trajectory/trajectory.ts";
+import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import { partNames, type Breakdown, type GoalEvidence, type Part } from "./breakdown.ts";
 import { describeCall, hasNoPenalty } from "./breakdownText.ts";
 import type { Success } from "./success.ts";
 
-export interface AttemptPage {
-  readonly trajectory: Trajectory;
-  readonly task?: Task | undefined;
+export interface AttemptPage extends RecordedAttempt {
   /** The reward, or why there is none. */
   readonly reward:
     { readonly breakdown: Breakdown; readonly success: Success } | { readonly unscorable: string };

@@ -7,7 +7,7 @@
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { Fact, Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { ScoredGoal, ScoredGoalCall } from "./align.ts";
-import { AttemptCalls, containsValue, type BareCall } from "./attemptCalls.ts";
+import { AttemptCalls, containsValue } from "./attemptCalls.ts";
 import { listIdAliases } from "./stateText.ts";
 import { type WantedTexts, showsFact, showsValue } from "../trajectory/resultIndex.ts";
 import { containsToken } from "../trajectory/valueMatching.ts";
@@ -309,7 +309,7 @@ function shows(
 }
 
 /** Whether a call is of the same tool and has the required arguments of a goal call. */
-function hasRequiredArguments(attempt: AttemptCalls, call: number, goalCall: BareCall): boolean {
+function hasRequiredArguments(attempt: AttemptCalls, call: number, goalCall: GoalCall): boolean {
   const { name, tool } = attempt.calls[call]!;
   const required = (tool?.inputSchema["required"] ?? []) as readonly string[];
   return name === goalCall.name && attempt.hasEqual(call, goalCall.arguments, required);

@@ -7,7 +7,7 @@
 import { computeDigest } from "../environment/digest.ts";
 import { type Json, isJsonObject } from "../environment/json.ts";
 import type { State } from "../environment/state.ts";
-import type { Attempt, AttemptStates } from "../trajectory/attempt.ts";
+import type { Attempt } from "../trajectory/attempt.ts";
 import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
 import { formatCall } from "../trajectory/transcript.ts";
@@ -255,7 +255,7 @@ function replaceTextsIn(value: Json, names: TextNames): Json {
  * Whether the attempt changes a part of a world that the goals leave as it was, or the other way
  * round. If it does not, the states may differ all the same.
  */
-const changesOtherParts = ({ start, goal, final }: AttemptStates): boolean =>
+const changesOtherParts = ({ start, goal, final }: Attempt["states"]): boolean =>
   Object.keys(start).some(it => areOthers(start[it]!.world, goal[it]!.world, final[it]!.world));
 
 function areOthers(start: Json, goal: Json | undefined, final: Json | undefined): boolean {

@@ -6,7 +6,7 @@
  */
 import { packGroups, type Branch, type PackedBatch } from "../model/packedBatch.ts";
 import { listTokenAdvantages } from "./grpo/advantages.ts";
-import type { ScoredAttempt } from "./grpo/scoredAttempt.ts";
+import type { GroupAttempt } from "./grpo/scoredAttempt.ts";
 
 interface TrainingAttempt {
   /** Its place in the group. */
@@ -30,7 +30,7 @@ export interface TrainingGroup {
 
 /** Attempts without a sampled token are left out. */
 export const createTrainingGroup = (
-  attempts: readonly ScoredAttempt[],
+  attempts: readonly GroupAttempt[],
   { number, isMeasured }: Pick<TrainingGroup, "number" | "isMeasured">,
 ): TrainingGroup => ({
   number,

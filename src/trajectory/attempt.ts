@@ -10,6 +10,7 @@ import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
 import { endTaskAfter } from "./oneTurn.ts";
+import { repeatCalls } from "./replay.ts";
 import type { Task } from "./task.ts";
 import { type Finished, type Trajectory } from "./trajectory.ts";
 
@@ -34,17 +35,15 @@ export interface Attempt {
   readonly trajectory: Finished<Trajectory>;
   /** All tools of the task's servers, on the menu or not, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly states: AttemptStates;
+  readonly states: {
+    readonly start: State;
+    /** After the goal calls alone, in their order. */
+    readonly goal: State;
+    /** After the attempt's calls. */
+    readonly final: State;
+  };
   /** What each of the attempt's calls changed. */
   readonly listPatches: () => readonly (readonly Patch[])[];
-}
-
-export interface AttemptStates {
-  readonly start: State;
-  /** After the goal calls alone, in their order. */
-  readonly goal: State;
-  /** After the attempt's calls. */
-  readonly final: State;
 }
 
 /**
@@ -79,7 +78,7 @@ export function createAttemptFactory(catalog: Catalog): CreateAttempt {
 /** Throws a `UserError` if the task's goals do not run. */
 export const checkGoals = (catalog: Catalog, task: Task): void => void runGoals(catalog, task);
 
-interface GoalRun extends Omit<AttemptStates, "final"> {
+interface GoalRun extends Pick<Attempt["states"], "start" | "goal"> {
   /** Most attempts repeat goal calls, and the teacher's makes them all. */
   readonly memo: CallMemo;
   readonly tools: Attempt["tools"];
@@ -129,10 +128,6 @@ function replayCalls(
     catalog,
     header.seed === task.seed ? { ...header, memo } : header,
   );
-  const patches: (readonly Patch[])[] = [];
-  for (const it of events) {
-    if (it.kind === "user" && it.adds) session.addTools(it.adds);
-    if (it.kind === "call") patches.push(session.call(it.name, it.arguments).patches);
-  }
+  const patches = [...repeatCalls(session, events)].map(it => it.result.patches);
   return { state: session.state, patches };
 }

@@ -6,10 +6,14 @@
 import { computeDigest } from "../environment/digest.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson } from "../environment/json.ts";
+import type { CallResult } from "../environment/outcome.ts";
+import type { Session } from "../environment/session.ts";
 import type { State } from "../environment/state.ts";
 import {
   createCallEvent,
+  listCalls,
   type CallEvent,
+  type Event,
   type Header,
   type Trajectory,
   formatCallLine,
@@ -50,6 +54,29 @@ export interface ReplayResult {
 export const openStartState = (catalog: Catalog, { header }: Trajectory): State =>
   openSessionByName(catalog, header).state;
 
+/** A call of a record that was made again. */
+interface RepeatedCall {
+  /** Index among the events. */
+  readonly index: number;
+  readonly event: CallEvent;
+  readonly result: CallResult;
+}
+
+/**
+ * Makes the calls of events on a session, each when the generator is advanced, and puts the tools
+ * that user events add on its menu.
+ */
+export function* repeatCalls(
+  session: Pick<Session, "call" | "addTools">,
+  events: readonly Event[],
+): Generator<RepeatedCall, void> {
+  for (const [index, event] of events.entries()) {
+    if (event.kind === "user" && event.adds) session.addTools(event.adds);
+    if (event.kind === "call")
+      yield { index, event, result: session.call(event.name, event.arguments) };
+  }
+}
+
 /**
  * Replays call by call; each step runs when the generator is advanced. The calls of an imported
  * attempt are not executed: their steps are as recorded. Throws a `UserError` where a server or a
@@ -61,32 +88,40 @@ export function* replayTrajectory(
 ): Generator<ReplayedStep, void> {
   const { header, events } = trajectory;
   const session = openSessionByName(catalog, header);
+  if (header.imported) {
+    for (const [call, recorded] of listCalls(trajectory).entries())
+      yield {
+        call,
+        event: events.indexOf(recorded),
+        recorded,
+        replayed: recorded,
+        verdict: "same",
+        differingFields: [],
+        before: session.state,
+        after: session.state,
+      };
+    return;
+  }
   const changed = findChange(catalog, header).verdict;
   let call = 0;
-  for (const [event, recorded] of events.entries()) {
-    if (recorded.kind === "user" && recorded.adds) session.addTools(recorded.adds);
-    if (recorded.kind !== "call") continue;
-    const before = session.state;
-    const replayed = header.imported
-      ? recorded
-      : createCallEvent(
-          recorded.message,
-          recorded.name,
-          recorded.arguments,
-          session.call(recorded.name, recorded.arguments),
-        );
+  let before = session.state;
+  for (const { index, event: recorded, result } of repeatCalls(session, events)) {
+    const { message, name, arguments: args } = recorded;
+    const replayed = createCallEvent(message, name, args, result);
     const differingFields = findDifferences(recorded, replayed);
     const verdict = differingFields.length === 0 ? "same" : changed;
+    const after = session.state;
     yield {
       call: call++,
-      event,
+      event: index,
       recorded,
       replayed,
       verdict,
       differingFields,
       before,
-      after: session.state,
+      after,
     };
+    before = after;
   }
 }
 

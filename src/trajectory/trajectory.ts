@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { replaceTooDeep } from "../storage/jsonDepth.ts";
 import type { Json } from "../environment/json.ts";
-import type { CallResult, Fault, Patch } from "../environment/outcome.ts";
+import type { Call, CallResult, Fault, Patch } from "../environment/outcome.ts";
 
 export const trajectoryFormat = "prove/trajectory@1";
 
@@ -100,16 +100,13 @@ type RecordedFault = {
   };
 }[Fault["kind"]];
 
-/** One call and its outcome. Calls of one message share `message` and ran in their listed order. */
-export interface CallEvent {
+/**
+ * One call and its outcome, with the text of a block that could not be parsed under `unparsed`.
+ * Calls of one message share `message` and ran in their listed order.
+ */
+export interface CallEvent extends Call {
   readonly kind: "call";
   readonly message: number;
-  /**
-   * As the policy wrote it. A block that could not be parsed has the name "" and its text under
-   * `unparsed`.
-   */
-  readonly name: string;
-  readonly arguments: Json;
   readonly outcome: RecordedOutcome;
   /** The call's changes (RFC 6902); absent if the file omits them, because replay restores them. */
   readonly patches?: readonly Patch[];
@@ -178,6 +175,35 @@ export const createCallEvent = (
   patches,
   digest,
 });
+
+/** A message of a conversation that was recorded elsewhere: its calls are not executed. */
+export type RecordedMessage =
+  | { readonly role: "user"; readonly text: string }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly (Call & { readonly outcome: RecordedOutcome })[];
+    };
+
+/** The events of recorded messages. Without a session, the digests of the calls are empty. */
+export function createEvents(messages: readonly RecordedMessage[]): Event[] {
+  let number = 0;
+  return messages.flatMap((it): Event[] => {
+    if (it.role === "user") return [{ kind: "user", text: it.text }];
+    const message = number++;
+    return [
+      { kind: "assistant", message, text: it.text },
+      ...it.calls.map(({ name, arguments: args, outcome }): Event => ({
+        kind: "call",
+        message,
+        name,
+        arguments: args,
+        outcome,
+        digest: "",
+      })),
+    ];
+  });
+}
 
 /** The result of an `ok` call, undefined for any other. */
 export const getCallValue = ({ outcome }: CallEvent): Json | undefined =>

@@ -2,9 +2,10 @@
  * Policies that try to earn reward without doing the task, and what they earn. With an oracle they
  * make the teacher's first call; otherwise they begin with a read that needs no arguments.
  */
+import type { Call } from "../../src/environment/outcome.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import type { Tool } from "../../src/environment/server.ts";
-import type { Call, Policy } from "../../src/policy/policy.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createTeacherPolicy } from "../../src/policy/scripted.ts";
 import type { Profile } from "../../src/reward/profiles.ts";

@@ -1,6 +1,7 @@
 /**
  * The chat format: messages that are parsed back, conversations as tokens, results within limits.
  */
+import type { Call } from "../../src/environment/outcome.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { IdAliases } from "../../src/model/idAliases.ts";
@@ -15,7 +16,7 @@ import {
 } from "../../src/model/compactChat.ts";
 import { parseArgument, formatArgument } from "../../src/model/valueText.ts";
 import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
-import type { Call, Conversation } from "../../src/policy/policy.ts";
+import type { Conversation } from "../../src/policy/policy.ts";
 
 type Tool = Conversation["tools"][number];
 const tool = (name: string, properties: object, required: string[], outputSchema: object = {}) =>

@@ -2,6 +2,7 @@
  * Constrained decoding: every message that the grammar allows parses as calls that fit the offered
  * tools, and every valid call is allowed.
  */
+import type { Call } from "../../src/environment/outcome.ts";
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -12,7 +13,7 @@ import { IdAliases } from "../../src/model/idAliases.ts";
 import { createMessageGrammar } from "../../src/model/messageGrammar.ts";
 import { isMessageEnd, parseMessage } from "../../src/model/parseChat.ts";
 import { parseTokenizer, trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
-import type { Call, Conversation } from "../../src/policy/policy.ts";
+import type { Conversation } from "../../src/policy/policy.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 
 type Tool = Conversation["tools"][number];

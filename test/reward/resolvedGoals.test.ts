@@ -2,9 +2,10 @@
  * Goals that say what their look-ups are for: any calls that show the same are as good as the
  * teacher's, in the reward and for success.
  */
+import type { Call } from "../../src/environment/outcome.ts";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/environment/json.ts";
-import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
+import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import {

@@ -26,7 +26,7 @@ import { openGrpo } from "../../src/train/grpo/grpo.ts";
 import { computeLoss, type LossBatch } from "../../src/train/grpo/objective.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
-import { createAttemptScorer, type ScoredAttempt } from "../../src/train/grpo/scoredAttempt.ts";
+import { createAttemptScorer, type GroupAttempt } from "../../src/train/grpo/scoredAttempt.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { programs } from "../compute/numbers.ts";
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => model.dispose());
 
 /** Attempts of a student with random weights, as the trainer gets them. */
-async function sampleAttempts(temperature: number, count: number): Promise<ScoredAttempt[]> {
+async function sampleAttempts(temperature: number, count: number): Promise<GroupAttempt[]> {
   const masks = new Map<string, TokenMask[]>();
   const student = openStudent(model, chat, {
     name: "student",
@@ -75,7 +75,7 @@ async function sampleAttempts(temperature: number, count: number): Promise<Score
   return rollouts.map(it => score(it, masks.get(it.trajectory.header.id))!);
 }
 
-const pack = (attempts: readonly ScoredAttempt[]) =>
+const pack = (attempts: readonly GroupAttempt[]) =>
   packGroups([{ prefix: attempts[0]!.opening, branches: attempts.map(it => it.branch) }]);
 
 const getLargest = (values: readonly number[]) => Math.max(...values.map(Math.abs));

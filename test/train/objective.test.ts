@@ -17,7 +17,7 @@ import {
 import { computeLearningRate } from "../../src/train/grpo/grpo.ts";
 import { computeLoss, measureBatch, type LossBatch } from "../../src/train/grpo/objective.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
-import type { ScoredAttempt } from "../../src/train/grpo/scoredAttempt.ts";
+import type { GroupAttempt } from "../../src/train/grpo/scoredAttempt.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 
 beforeAll(() => startBackend("wasm", { programs }));
@@ -146,9 +146,9 @@ const attempt = (
     callOfToken: [...calls.keys(), -1],
     advantage: 0,
     clipped: [],
-  }) as unknown as ScoredAttempt;
+  }) as unknown as GroupAttempt;
 
-function getAdvantages(groups: ScoredAttempt[][], settings: Partial<GrpoSettings>): number[] {
+function getAdvantages(groups: GroupAttempt[][], settings: Partial<GrpoSettings>): number[] {
   assignAdvantages(groups, resolve(settings), createSingleReplica(undefined), {
     seed: 1,
     step: 1,

@@ -1,8 +1,9 @@
 /** Sample tasks on the banking server, written by hand, with the trajectories of real rollouts. */
+import type { Call } from "../../src/environment/outcome.ts";
 import { computeDigest } from "../../src/environment/digest.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { JsonObject } from "../../src/environment/json.ts";
-import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
+import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { loadServers } from "../../src/servers/catalog.ts";

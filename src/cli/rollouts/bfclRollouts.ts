@@ -2,9 +2,10 @@
  * The result files of `bfcl-eval`: one entry a line, with the calls of each turn and step, and an
  * inference log with what the user said and the calls returned.
  */
+import { parseJsonOrText } from "../../policy/chatMessages.ts";
 import { z } from "zod";
 import type { Json } from "../../environment/json.ts";
-import { parseJsonOrText, type RolloutCall, type RolloutMessage } from "./rollout.ts";
+import { type RolloutCall, type RolloutMessage } from "./rollout.ts";
 import type { RolloutFormat } from "./rolloutFormat.ts";
 
 const callSchema = z.record(z.string(), z.json());

@@ -1,15 +1,15 @@
 /** Executes rollouts of our tasks again on our servers, and finds the task that one is of. */
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { canonicalJson } from "../../environment/json.ts";
-import { formatResult } from "../../policy/chatMessages.ts";
+import { parseJsonOrText, formatResult } from "../../policy/chatMessages.ts";
 import { createAttemptHeader, TaskConversation } from "../../policy/taskConversation.ts";
 import type { FinishedAttempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { listOwnCalls } from "../../trajectory/oneTurn.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { parseJsonOrText, type Rollout, type RolloutCall } from "./rollout.ts";
+import { type Rollout, type RolloutCall } from "./rollout.ts";
 
-export interface ExecutedRollout extends FinishedAttempt {
+interface ExecutedRollout extends FinishedAttempt {
   /** Where the execution is not what the file says. */
   readonly notes: readonly string[];
 }

@@ -3,8 +3,9 @@
  * Special tokens such as `<|im_start|>` may have been removed, as verl does when it writes
  * rollouts.
  */
+import { parseJsonOrText } from "../../policy/chatMessages.ts";
 import { isJsonObject, type Json } from "../../environment/json.ts";
-import { parseJsonOrText, type RolloutCall, type RolloutMessage } from "./rollout.ts";
+import { type RolloutCall, type RolloutMessage } from "./rollout.ts";
 
 const callBlock = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
 const thinking = /^\s*<think>[\s\S]*?(?:<\/think>|$)/;

@@ -1,19 +1,19 @@
 /** A rollout of other software, read from one of its files, and the trajectory that shows it. */
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { Json } from "../../environment/json.ts";
-import { isTooDeep } from "../../storage/jsonDepth.ts";
+import type { Call } from "../../environment/outcome.ts";
+import { parseJsonOrText } from "../../policy/chatMessages.ts";
 import {
   trajectoryFormat,
+  createEvents,
   type EndedEvent,
-  type Event,
   type Header,
+  type RecordedMessage,
   type RecordedOutcome,
   type Trajectory,
 } from "../../trajectory/trajectory.ts";
 
-export interface RolloutCall {
-  readonly name: string;
-  readonly arguments: Json;
+export interface RolloutCall extends Call {
   /** What the model saw; undefined if the file has no result of the call. */
   readonly result?: string | undefined;
   /** Whether the file says that the call failed. */
@@ -67,29 +67,18 @@ export function createShownTrajectory(
       ...(why === undefined ? {} : { why }),
     },
   };
-  return { header, events: [...createEvents(messages), end ?? guessEnd(completion)] };
+  return {
+    header,
+    events: [...createEvents(messages.map(addOutcomes)), end ?? guessEnd(completion)],
+  };
 }
 
 const emptyCatalogDigest = computeDigest(deepFreeze([]));
 
-function createEvents(messages: readonly RolloutMessage[]): readonly Event[] {
-  let number = 0;
-  return messages.flatMap((it): Event[] => {
-    if (it.role === "user") return [{ kind: "user", text: it.text }];
-    const message = number++;
-    return [
-      { kind: "assistant", message, text: it.text },
-      ...it.calls.map((call): Event => ({
-        kind: "call",
-        message,
-        name: call.name,
-        arguments: call.arguments,
-        outcome: parseOutcome(call),
-        digest: "",
-      })),
-    ];
-  });
-}
+const addOutcomes = (message: RolloutMessage): RecordedMessage =>
+  message.role === "user"
+    ? message
+    : { ...message, calls: message.calls.map(it => ({ ...it, outcome: parseOutcome(it) })) };
 
 /** An attempt whose last message has no calls ended by itself. */
 function guessEnd(messages: readonly RolloutMessage[]): EndedEvent {
@@ -123,14 +112,4 @@ function findFault(value: Json): { readonly type?: string; readonly message: str
     return { type, message };
   if (typeof error !== "string" || type !== undefined || message !== undefined) return undefined;
   return Object.keys(rest).length === 0 ? { message: error } : undefined;
-}
-
-/** The value of a JSON text; text that is not JSON, or is nested too deeply, as it is. */
-export function parseJsonOrText(text: string): Json {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isTooDeep(value, "value") ? text : value;
-  } catch {
-    return text;
-  }
 }

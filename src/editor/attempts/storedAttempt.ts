@@ -1,5 +1,6 @@
 /** Reads attempts from tasks files, groups of runs, rejected attempts and trajectory files. */
 import type { Uri } from "vscode";
+import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import { getGroupsFile, readRun } from "../../run/folder.ts";
 import { readJsonAt } from "../../storage/lineRange.ts";
 import { checkRegularFile } from "../../storage/regularFile.ts";
@@ -20,10 +21,7 @@ import {
   type AttemptLocation,
 } from "./storedLocation.ts";
 
-export interface StoredAttempt {
-  readonly trajectory: Trajectory;
-  /** Absent if the task was not found. */
-  readonly task?: Task;
+export interface StoredAttempt extends RecordedAttempt {
   /** Present for an attempt that synthesis rejected; it cannot be replayed or scored. */
   readonly rejected?: RejectedAttempt;
 }

@@ -3,7 +3,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import { parseFixtureName } from "../../environment/fixtureName.ts";
 import type { Profile } from "../../reward/profiles.ts";
 import { rerecord } from "../../trajectory/replay.ts";
-import type { Task } from "../../trajectory/task.ts";
+import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { computeReward, type AttemptReward } from "../attempts/attemptReward.ts";
 import { formatAttempt } from "../attempts/attemptText.ts";
@@ -18,9 +18,7 @@ export interface EditedReplay {
 /** Makes the calls of an attempt again on the fixtures as they are saved now, and scores it. */
 export function replayOnEdited(
   catalog: Catalog,
-  attempt: {
-    readonly trajectory: Trajectory;
-    readonly task?: Task;
+  attempt: RecordedAttempt & {
     /** On the fixtures before the edit. */
     readonly reward: AttemptReward;
   },

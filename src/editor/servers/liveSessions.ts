@@ -2,6 +2,7 @@
  * The sessions that are open in this window, each with its owner and its last calls. The person
  * opens sessions from the editor, agents through the HTTP service.
  */
+import type { Call } from "../../environment/outcome.ts";
 import { EventEmitter, workspace, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { computeDigest } from "../../environment/digest.ts";
@@ -21,7 +22,6 @@ import { reportError } from "../shared/report.ts";
 import {
   type AttemptPosition,
   createSessionTrajectory,
-  type MadeCall,
   type SessionStore,
   type StoredSession,
 } from "./storedSessions.ts";
@@ -40,7 +40,7 @@ export interface LiveSession {
   /** The last calls since the session was opened or reset, in order. */
   readonly calls: readonly SessionCall[];
   /** The calls that lead from the fixture to the state; undefined if they are too many to keep. */
-  readonly history: readonly MadeCall[] | undefined;
+  readonly history: readonly Call[] | undefined;
 }
 
 type WritableSession = { -readonly [Key in keyof LiveSession]: LiveSession[Key] } & {

@@ -4,11 +4,12 @@
  * on a workspace store theirs in the same file. A session becomes a trajectory to be stepped
  * through and scored.
  */
+import type { Call } from "../../environment/outcome.ts";
 import type { Memento } from "vscode";
 import { z } from "zod";
 import { type Catalog, openSessionByName } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
-import { canonicalJson, type Json } from "../../environment/json.ts";
+import { canonicalJson } from "../../environment/json.ts";
 import type { TableSession } from "../../service/sessions/sessionTable.ts";
 import {
   createCallEvent,
@@ -56,11 +57,6 @@ export interface AttemptPosition {
   readonly events: readonly Event[];
 }
 
-export interface MadeCall {
-  readonly name: string;
-  readonly arguments: Json;
-}
-
 export interface StoredSession {
   readonly number: number;
   /** The number of the session, or the title of the attempt, that it was forked from. */
@@ -68,7 +64,7 @@ export interface StoredSession {
   readonly servers: readonly { readonly name: string; readonly fixture: string }[];
   readonly seed: number;
   readonly menu?: readonly string[] | undefined;
-  readonly calls: readonly MadeCall[];
+  readonly calls: readonly Call[];
   readonly digest: string;
   /** The attempt that it goes on from, whose task it belongs to. */
   readonly attempt?: AttemptPosition | undefined;
@@ -227,7 +223,7 @@ export class ArgumentDrafts {
 interface RecordedSession {
   readonly number: number;
   readonly session: TableSession;
-  readonly history: readonly MadeCall[] | undefined;
+  readonly history: readonly Call[] | undefined;
   readonly attempt?: AttemptPosition;
 }
 
@@ -288,7 +284,7 @@ export function createSessionTrajectory(catalog: Catalog, live: RecordedSession)
 /** The events of the attempt whose calls the session has made, too. */
 function listFirstEvents(
   attempt: AttemptPosition | undefined,
-  history: readonly MadeCall[],
+  history: readonly Call[],
 ): readonly Event[] {
   const events = attempt?.events.filter(it => it.kind !== "ended") ?? [];
   const calls = events.filter(it => it.kind === "call");

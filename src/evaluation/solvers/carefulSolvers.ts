@@ -1,5 +1,5 @@
 /** Right solvers that make sure before they write, and one that sends calls together. */
-import type { Call } from "../../policy/policy.ts";
+import type { Call } from "../../environment/outcome.ts";
 import type { PlannedCall } from "./plan.ts";
 import { createRightSolver } from "./rightSolver.ts";
 import type { SolverRun, Steps } from "./solverRun.ts";

@@ -3,10 +3,11 @@
  * made through `follow` takes only ids and values that a result or the user has shown; what has not
  * been shown is looked up first.
  */
+import type { Call } from "../../environment/outcome.ts";
 import type { JsonObject } from "../../environment/json.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
-import type { AssistantMessage, Call } from "../../policy/policy.ts";
+import type { AssistantMessage } from "../../policy/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { appliesTo, isAgreement } from "../../trajectory/taskRules.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";

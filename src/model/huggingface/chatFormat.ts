@@ -3,9 +3,10 @@
  * encoded piece by piece: what the model sampled stays as it was sampled, and what users and tools
  * add is encoded alone, from the text that the template puts after a message of the assistant.
  */
+import type { Call } from "../../environment/outcome.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { createChatTool, formatInstructions, formatResult } from "../../policy/chatMessages.ts";
-import type { Call, Conversation } from "../../policy/policy.ts";
+import type { Conversation } from "../../policy/policy.ts";
 import { countGivenEvents } from "../../trajectory/oneTurn.ts";
 import { resultTextBudget } from "../../trajectory/excerpt.ts";
 import type { ChatFormat, ChatLimits, EncodedChat, MessageContent } from "../chatFormat.ts";

@@ -3,8 +3,8 @@
  * arguments are the JSON that the model wrote. A block that cannot be parsed becomes a call with an
  * empty name whose argument is its text, as with small students.
  */
+import type { Call } from "../../environment/outcome.ts";
 import { isJsonObject, type Json } from "../../environment/json.ts";
-import type { Call } from "../../policy/policy.ts";
 import { isTooDeep } from "../../storage/jsonDepth.ts";
 import type { MessageContent } from "../chatFormat.ts";
 

@@ -3,7 +3,8 @@
  * only ids that a result or the user has shown. The state machine chooses how it recovers from a
  * failed call.
  */
-import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
+import type { Call } from "../../environment/outcome.ts";
+import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import { getEntityKey, type EntityInstance } from "../user/entities/entitySample.ts";

@@ -9,14 +9,14 @@ import type { ChatLimits } from "../../model/chatFormat.ts";
 import type { CallEvidence } from "../../reward/breakdown.ts";
 import type { GrpoSettings } from "../../run/config.ts";
 import { shuffleIndices, sumByName, type ProcessGroup } from "../trainingMethod.ts";
-import type { ScoredAttempt } from "./scoredAttempt.ts";
+import type { GroupAttempt } from "./scoredAttempt.ts";
 
 type AdvantageSettings = Pick<
   GrpoSettings,
   "advantages" | "advantageScale" | "overlong" | "failedGroups" | "credit"
 >;
 
-type Group = readonly ScoredAttempt[];
+type Group = readonly GroupAttempt[];
 
 /** How many tokens an attempt may have. */
 type SampledLimit = Pick<ChatLimits, "sampled">;
@@ -74,7 +74,7 @@ export const givesGradient = (
 
 /** The reward, less a punishment that grows over the last tokens before the limit to 1. */
 const computeReward = (
-  { breakdown, logprobs }: ScoredAttempt,
+  { breakdown, logprobs }: GroupAttempt,
   overlong: number,
   { sampled }: SampledLimit,
 ): number =>
@@ -128,11 +128,10 @@ export const listTokenAdvantages = ({
   credits,
   logprobs,
   callOfToken,
-}: ScoredAttempt): number[] =>
-  logprobs.map((_, i) => advantage + (credits?.[callOfToken[i]!] ?? 0));
+}: GroupAttempt): number[] => logprobs.map((_, i) => advantage + (credits?.[callOfToken[i]!] ?? 0));
 
 /** The control experiment: the same advantages, assigned to attempts at random. */
-function shuffleAdvantages(attempts: readonly ScoredAttempt[], ...keys: readonly number[]): void {
+function shuffleAdvantages(attempts: readonly GroupAttempt[], ...keys: readonly number[]): void {
   const advantages = attempts.map(it => it.advantage);
   for (const [i, from] of shuffleIndices(attempts.length, ...keys).entries())
     attempts[i]!.advantage = advantages[from]!;

@@ -7,7 +7,8 @@ import { setImmediate } from "node:timers/promises";
 import type { Catalog } from "../../environment/catalog.ts";
 import { openStudent, type Student } from "../../model/student.ts";
 import type { TokenMask } from "../../model/textTokens.ts";
-import { rollout, type Rollout } from "../../policy/rollout.ts";
+import { rollout } from "../../policy/rollout.ts";
+import type { FinishedAttempt } from "../../trajectory/attempt.ts";
 import type { Profile } from "../../reward/profiles.ts";
 import type { GrpoConfig, GrpoSettings } from "../../run/config.ts";
 import type { GroupLine } from "../../run/group.ts";
@@ -25,7 +26,7 @@ import {
   type ClippedTokens,
   type GroupStepContext,
 } from "./groupStep.ts";
-import { createGroupLines, createAttemptScorer, type ScoredAttempt } from "./scoredAttempt.ts";
+import { createGroupLines, createAttemptScorer, type GroupAttempt } from "./scoredAttempt.ts";
 import { sumAttempts, computeStepMetrics } from "./stepMetrics.ts";
 import {
   createTaskSelector,
@@ -117,7 +118,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   };
 
   /** Without attempts that ended by a fault; none if the goals of the task do not run now. */
-  const scoreGroup = (group: readonly Rollout[]): ScoredAttempt[] => {
+  const scoreGroup = (group: readonly FinishedAttempt[]): GroupAttempt[] => {
     try {
       return group.flatMap(it => {
         const { by, fault } = getEnd(it.trajectory);
@@ -255,7 +256,7 @@ interface StepTask extends SelectedTask {
 
 /** The scored attempts at a task, and how many attempts were not scored. */
 interface StepGroup extends StepTask {
-  readonly attempts: readonly ScoredAttempt[];
+  readonly attempts: readonly GroupAttempt[];
   readonly faults: number;
   /** What was attempted instead of the task itself. */
   readonly variant: Task | undefined;
@@ -332,7 +333,7 @@ const rolloutGroup = (
     readonly ids: readonly string[];
     readonly signal: AbortSignal;
   },
-): Promise<Rollout[]> =>
+): Promise<FinishedAttempt[]> =>
   Promise.all(ids.map(id => rollout(task, student, catalog, { id, turn, signal })));
 
 /** Milliseconds between looks at whether the replicas are interrupted. */

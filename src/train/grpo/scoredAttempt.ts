@@ -14,11 +14,9 @@ import { groupFormat, type GroupLine } from "../../run/group.ts";
 import { createConversation } from "../sft/corpus.ts";
 import type { FinishedAttempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { listCalls, type Finished, type Trajectory } from "../../trajectory/trajectory.ts";
+import { listCalls, type Trajectory } from "../../trajectory/trajectory.ts";
 
-export interface ScoredAttempt {
-  readonly task: Task;
-  readonly trajectory: Finished<Trajectory>;
+export interface GroupAttempt extends Pick<FinishedAttempt, "task" | "trajectory"> {
   readonly breakdown: Breakdown;
   /** The reward of the paper's profile, whichever profile the run uses. */
   readonly paper: number;
@@ -59,7 +57,7 @@ export function createAttemptScorer({
 }: ScorerOptions): (
   rollout: FinishedAttempt,
   masks?: readonly TokenMask[],
-) => ScoredAttempt | undefined {
+) => GroupAttempt | undefined {
   const score = createScorer(catalog);
   const profiles = profile.name === paperProfile.name ? [] : [paperProfile];
   return (rollout, masks) => {
@@ -128,7 +126,7 @@ export const createGroupLines = (
   {
     attempts,
     variant,
-  }: { readonly attempts: readonly ScoredAttempt[]; readonly variant: Task | undefined },
+  }: { readonly attempts: readonly GroupAttempt[]; readonly variant: Task | undefined },
 ): GroupLine[] =>
   attempts.map((it, attempt) => ({
     format: groupFormat,

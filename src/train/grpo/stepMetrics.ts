@@ -3,7 +3,7 @@ import { countErrors } from "../../evaluation/row.ts";
 import type { GrpoStep } from "../../run/metrics.ts";
 import { listOwnCalls } from "../../trajectory/oneTurn.ts";
 import { getEnd } from "../../trajectory/trajectory.ts";
-import type { ScoredAttempt } from "./scoredAttempt.ts";
+import type { GroupAttempt } from "./scoredAttempt.ts";
 
 interface StepSeconds {
   readonly sampling: number;
@@ -14,7 +14,7 @@ interface StepSeconds {
 
 /** Sums over the attempts of one replica. The caller adds them up over all replicas. */
 export function sumAttempts(
-  groups: readonly (readonly ScoredAttempt[])[],
+  groups: readonly (readonly GroupAttempt[])[],
   {
     faults,
     flat,
@@ -30,7 +30,7 @@ export function sumAttempts(
   const errors = countErrors(calls);
   const sum = <T>(list: readonly T[], getValue: (it: T) => number) =>
     list.reduce((total, it) => total + getValue(it), 0);
-  const sumPart = (name: keyof ScoredAttempt["breakdown"]["parts"]) =>
+  const sumPart = (name: keyof GroupAttempt["breakdown"]["parts"]) =>
     sum(withTools, it => it.breakdown.parts[name].score);
   return {
     attempts: all.length,

@@ -4,10 +4,11 @@
  * calls, and still says that all is done. The calls are executed in a live session, so that their
  * results are real.
  */
+import type { Call } from "../../environment/outcome.ts";
 import type { Catalog } from "../../environment/catalog.ts";
 import { canonicalJson, type Json } from "../../environment/json.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
-import type { AssistantMessage, Call } from "../../policy/policy.ts";
+import type { AssistantMessage } from "../../policy/policy.ts";
 import { rollout } from "../../policy/rollout.ts";
 import { listMessages, createScriptedPolicy } from "../../policy/scripted.ts";
 import type { Task } from "../../trajectory/task.ts";

@@ -1,6 +1,6 @@
 /** Calls are parsed in the syntax of each model family, with arguments as they were written. */
+import type { Call } from "../../../src/environment/outcome.ts";
 import { expect, test } from "vitest";
-import type { Call } from "../../../src/policy/policy.ts";
 import {
   findCallStarts,
   parseToolCalls,

@@ -2,8 +2,9 @@
  * Synthesized goals say what look-ups are for: the teacher loses nothing by it, stored alternatives
  * are as good as its calls, and an attempt without an answer fails for that reason.
  */
+import type { Call } from "../../../src/environment/outcome.ts";
 import { beforeAll, expect, test } from "vitest";
-import type { AssistantMessage, Call } from "../../../src/policy/policy.ts";
+import type { AssistantMessage } from "../../../src/policy/policy.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../../src/policy/scripted.ts";
 import { paperLiteralProfile, paperProfile, type Profile } from "../../../src/reward/profiles.ts";

@@ -1,8 +1,9 @@
 /**
  * The transitions of the state machine in conversations of a scripted user and a scripted teacher.
  */
+import type { Call } from "../../../src/environment/outcome.ts";
 import { describe, expect, test } from "vitest";
-import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
+import type { AssistantMessage, Conversation } from "../../../src/policy/policy.ts";
 import { createRandom } from "../../../src/environment/random.ts";
 import type { ConversationResult } from "../../../src/synthesis/pipeline/conversation/conversation.ts";
 import { runConversation } from "../../../src/synthesis/pipeline/conversation/stateMachine.ts";

@@ -5,6 +5,7 @@
  */
 import { openSessionByName, type Catalog } from "../../../environment/catalog.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../../environment/json.ts";
+import { repeatCalls } from "../../../trajectory/replay.ts";
 import type { Task } from "../../../trajectory/task.ts";
 import { getCallFault, getCallValue, listCalls } from "../../../trajectory/trajectory.ts";
 import { getDeclarations } from "../../graph/declarations.ts";
@@ -37,11 +38,9 @@ export function findRejection(task: Task, catalog: Catalog): Rejection | undefin
 function findReplayDifference(task: Task, catalog: Catalog): string | undefined {
   const session = openSessionByName(catalog, task.trajectory.header);
   let i = -1;
-  for (const it of task.trajectory.events) {
-    if (it.kind === "user" && it.adds) session.addTools(it.adds);
-    if (it.kind !== "call") continue;
+  for (const { event: it, result } of repeatCalls(session, task.trajectory.events)) {
     i++;
-    const { outcome, digest } = session.call(it.name, it.arguments);
+    const { outcome, digest } = result;
     const isSame =
       outcome.kind === "ok"
         ? canonicalJson(outcome.value) === canonicalJson(getCallValue(it))

@@ -4,7 +4,6 @@
  */
 import type { Session } from "../../../environment/session.ts";
 import { canonicalJson, type Json } from "../../../environment/json.ts";
-import type { Call } from "../../../policy/policy.ts";
 import { Knowledge } from "../../../trajectory/knowledge.ts";
 import { findEntities, type ResultEntity } from "../../../trajectory/entities.ts";
 import { listScalars } from "../../../trajectory/valueMatching.ts";
@@ -24,7 +23,7 @@ import { substitutePartialNames } from "../entities/entityMentions.ts";
 import { Referents } from "../entities/referents.ts";
 import { meets } from "../../text/replies.ts";
 import { excludesCreatedEntities, type ClauseTemplate } from "../../text/templates.ts";
-import type { Outcome, Patch } from "../../../environment/outcome.ts";
+import type { Call, Outcome, Patch } from "../../../environment/outcome.ts";
 import type { State } from "../../../environment/state.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 

@@ -2,12 +2,12 @@
  * An intent: one thing that the user wants, as a call with all its arguments and the clause that
  * asks for it.
  */
+import type { Call } from "../../../environment/outcome.ts";
 import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Tool } from "../../../environment/server.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { type EntityInstance, getEntityKey } from "../entities/entitySample.ts";
 import type { ClauseTemplate, ReplyTemplate } from "../../text/templates.ts";
-import type { Call } from "../../../policy/policy.ts";
 
 export interface Intent {
   readonly tool: Tool;

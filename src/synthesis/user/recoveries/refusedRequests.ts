@@ -3,9 +3,8 @@
  * server's recoveries declare it, or until they are changed as the refusal hints.
  */
 import type { Json, JsonObject } from "../../../environment/json.ts";
-import type { Outcome } from "../../../environment/outcome.ts";
+import type { Call, Outcome } from "../../../environment/outcome.ts";
 import type { Session } from "../../../environment/session.ts";
-import type { Call } from "../../../policy/policy.ts";
 import { getPropertySchema } from "../../../trajectory/valueMatching.ts";
 import type { ArgumentSource, Repair } from "../../text/recoveries.ts";
 import { isRequest } from "../../text/grammar.ts";
