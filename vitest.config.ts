@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /**
- * Tests that replace modules, such as the editor's API, start the first backend of a process, or
- * search the memory of a process for objects, which takes long after other files.
+ * Tests that replace modules, such as the editor's API, open pages, start the first backend of a
+ * process, or search the memory of a process for objects, which takes long after other files.
  */
 const isolated = [
   "test/compute/fallback.test.ts",
@@ -12,6 +12,7 @@ const isolated = [
   ...globSync("test/editor/**/*.test.ts", { cwd: import.meta.dirname }).filter(it =>
     readFileSync(join(import.meta.dirname, it), "utf8").includes("vi.mock("),
   ),
+  "test/webview/**/page.test.ts",
 ];
 const others = [
   "test/e2e/**",
