@@ -1,6 +1,6 @@
 /** Finds programs on PATH and installs packages of the operating system. */
 import { execFileSync } from "node:child_process";
-import { findProgram } from "../src/storage/findProgram.ts";
+import { findProgram } from "../src/storage/processes.ts";
 
 /** The path of a program in a folder of PATH. */
 export const findOnPath = (name: string): string | undefined => findProgram(name, process.cwd());

@@ -6,8 +6,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import type { Architecture } from "../model/architecture.ts";
-import { studentLimits } from "../model/compactChat.ts";
+import type { Architecture } from "../model/transformer/architecture.ts";
+import { studentLimits } from "../model/student/compactChat.ts";
 import {
   copyWeights,
   createConfig,
@@ -15,9 +15,9 @@ import {
   readModelFolder,
   writeModelFolder,
 } from "../model/modelFolder.ts";
-import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
-import { initializeModel } from "../model/transformer.ts";
-import { formatArgument, formatResultRows } from "../model/valueText.ts";
+import { trainTokenizer, type Tokenizer } from "../model/student/tokenizer.ts";
+import { initializeModel } from "../model/transformer/transformer.ts";
+import { formatArgument, formatResultRows } from "../model/student/valueText.ts";
 import { getCheckpointFolder, readMetrics, readRun } from "../run/folder.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";

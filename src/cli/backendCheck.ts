@@ -62,7 +62,7 @@ export async function checkBackend(
   name: CheckedBackend,
 ): Promise<BackendCheck> {
   const { startBackend } = await import("../compute/backend.ts");
-  const { measurePass } = await import("../compute/measurePass.ts");
+  const { measurePass } = await import("../compute/backend.ts");
   try {
     const { device, hasGpu, check } = await startBackend(name, {
       programs: dist,

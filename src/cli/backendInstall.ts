@@ -19,10 +19,9 @@ import { z } from "zod";
 import { ProcessTree } from "../mcp/processTree.ts";
 import { getBackendsFolder, listInstalledBackends, type NativeBackend } from "../run/backends.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
-import { findProgram } from "../storage/findProgram.ts";
+import { findProgram, findProcessStart } from "../storage/processes.ts";
 import { parseJson } from "../storage/parseJson.ts";
-import { findProcessStart } from "../storage/processStart.ts";
-import { readTextFile } from "../storage/readTextFile.ts";
+import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 

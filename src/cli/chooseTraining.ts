@@ -153,7 +153,7 @@ function chooseLora(
 async function checkModel(folder: string, lora: TrainingSettings["lora"]): Promise<void> {
   // loads the numerics
   const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
-  const { listAdapterParameters } = await import("../model/adapters.ts");
+  const { listAdapterParameters } = await import("../model/transformer/adapters.ts");
   const stored = readModelFolder(folder);
   await checkStoredWeights(stored);
   const { config } = stored;

@@ -1,7 +1,7 @@
 /** Formats measurements of several students on the same tasks as a table, and their differences. */
 import { computeChange } from "../evaluation/compare.ts";
 import type { Interval } from "../evaluation/interval.ts";
-import { computeSlices } from "../evaluation/slices.ts";
+import { computeSlices } from "../evaluation/metrics.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import type { Alarm } from "../run/metrics.ts";
 import type { Distance } from "../trajectory/seenTasks.ts";

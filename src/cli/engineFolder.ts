@@ -30,8 +30,8 @@ import {
   createVerlRun,
   verlRequirements,
 } from "../engine/verl.ts";
-import { defaultTemplate } from "../model/huggingface/defaultTemplate.ts";
-import { readHuggingFaceSettings } from "../model/huggingface/settings.ts";
+import { defaultTemplate } from "../model/huggingface/chatTemplate.ts";
+import { readHuggingFaceSettings } from "../model/huggingface/folder.ts";
 import type { Json } from "../environment/json.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";

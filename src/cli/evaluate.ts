@@ -9,7 +9,7 @@ import { evaluatePolicy, readSeenTasks, readSelectedTasks } from "../app/evaluat
 import type { StudentChoice } from "../app/policies.ts";
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
-import { computeSlices } from "../evaluation/slices.ts";
+import { computeSlices } from "../evaluation/metrics.ts";
 import type { ComputedWith } from "../run/backends.ts";
 import { UserError } from "../userError.ts";
 import { LineWriter } from "../storage/lineWriter.ts";

@@ -2,9 +2,8 @@
 import { computeChange, getVerdict, type ReadMetric } from "../evaluation/compare.ts";
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/interval.ts";
-import type { EvaluationMetrics } from "../evaluation/metrics.ts";
+import type { EvaluationMetrics, Slice } from "../evaluation/metrics.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
-import type { Slice } from "../evaluation/slices.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { formatComputedWith, type ComputedWith } from "../run/backends.ts";

@@ -5,7 +5,7 @@ import type { JsonObject } from "../environment/json.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
-import { ParquetFile, type ParquetColumns } from "../storage/parquetWriter.ts";
+import { ParquetFile, type ParquetColumns } from "../storage/parquet.ts";
 import type { Split } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 

@@ -1,7 +1,7 @@
 /** What a format of `export` is. The formats are in exportFormats.ts. */
 import type { Catalog } from "../environment/catalog.ts";
 import type { JsonObject } from "../environment/json.ts";
-import type { ParquetColumns } from "../storage/parquetWriter.ts";
+import type { ParquetColumns } from "../storage/parquet.ts";
 import type { Task } from "../trajectory/task.ts";
 
 export interface ExportFormat {

@@ -6,7 +6,7 @@ import { totalmem } from "node:os";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { formatPrepareCommand } from "../engine/target.ts";
-import { countParameters } from "../model/architecture.ts";
+import { countParameters } from "../model/transformer/architecture.ts";
 import { checkTensorSizes } from "../model/huggingface/weights.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { countSlots } from "../model/student.ts";

@@ -45,8 +45,8 @@ export const model = defineCommand({
     const folder = findModelFolder(resolve(cwd, given));
     // loads the numerics
     const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
-    const { countParameters } = await import("../model/architecture.ts");
-    const { countAdapterParameters } = await import("../model/adapters.ts");
+    const { countParameters } = await import("../model/transformer/architecture.ts");
+    const { countAdapterParameters } = await import("../model/transformer/adapters.ts");
     if (Object.values(changes).some(it => it !== undefined)) await setUp(folder, changes);
     if (merge !== undefined) await mergeAdapters(folder, resolve(cwd, merge), context);
     const stored = readModelFolder(merge === undefined ? folder : resolve(cwd, merge));
@@ -108,7 +108,7 @@ async function setUp(
   const { isHuggingFaceFolder, readHuggingFaceFolder } =
     await import("../model/huggingface/folder.ts");
   const { readHuggingFaceSettings, writeHuggingFaceSettings } =
-    await import("../model/huggingface/settings.ts");
+    await import("../model/huggingface/folder.ts");
   const base = isAdapterFolder(folder) ? findAdaptedFolder(folder) : folder;
   if (!isHuggingFaceFolder(base))
     throw new UserError(

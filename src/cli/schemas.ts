@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import { mcpConfigSchema } from "../mcp/mcpEntry.ts";
+import { mcpConfigSchema } from "../mcp/mcpConfig.ts";
 import { trainingSettings } from "../run/config.ts";
 import { taskLineSchema } from "../trajectory/task.ts";
 import { headerSchema, eventLineSchema } from "../trajectory/trajectory.ts";

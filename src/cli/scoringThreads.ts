@@ -10,7 +10,7 @@ import type { Profile } from "../reward/profiles.ts";
 import type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
 import { createTaskScorer, type ScoredRows, type ScoringResult } from "../run/scoreAttempts.ts";
 import { readLines, type Line } from "../storage/jsonLines.ts";
-import { checkRegularFile } from "../storage/regularFile.ts";
+import { checkRegularFile } from "../storage/textFiles.ts";
 
 /** In a smaller file, a thread takes longer to start than it saves. */
 export const minThreadedBytes = 4_000_000;

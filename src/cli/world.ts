@@ -7,8 +7,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { openCatalog } from "../environment/catalog.ts";
-import { formatFixture, getFixtureFile, type Fixture } from "../environment/fixture.ts";
-import { parseFixtureName } from "../environment/fixtureName.ts";
+import {
+  formatFixture,
+  getFixtureFile,
+  type Fixture,
+  parseFixtureName,
+} from "../environment/fixture.ts";
 import { Cast, findDisagreements } from "../servers/worldChecks.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { readIfExists } from "../storage/fileErrors.ts";

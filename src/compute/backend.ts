@@ -2,18 +2,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
-// tfjs-core alone registers neither gradients nor the chained operations that some of them use
 import "@tensorflow/tfjs-core/dist/register_all_gradients";
 import "@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops";
 import "@tensorflow/tfjs-backend-cpu";
 import { UserError } from "../userError.ts";
-import { measurePass, type PassSizes } from "./measurePass.ts";
-import { registerCpuSegmentSum } from "./replacementKernels.ts";
+import { registerCpuSegmentSum } from "./wasm/replacementKernels.ts";
 import { setRunningBackend, wasmLimits, type Backend, type BackendName } from "./runningBackend.ts";
-import { checkBackend } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
-import { readNamedBuild, startWasm } from "./wasm.ts";
-import { startWebgpu } from "./webgpu.ts";
+import { readNamedBuild, startWasm } from "./wasm/wasm.ts";
+import { startWebgpu } from "./webgpu/webgpu.ts";
+import { rmsNorm, swiglu, logProbabilities } from "./operations.ts";
+
+// tfjs-core alone registers neither gradients nor the chained operations that some of them use
 
 export type BackendChoice = "auto" | BackendName;
 
@@ -128,3 +128,107 @@ async function start(name: BackendName, options: BackendOptions): Promise<Backen
       throw new Error(`no such backend: ${String(name satisfies never)}`);
   }
 }
+
+// A quick check that the current backend computes correctly: one matrix product and one gradient,
+// compared with plain JavaScript.
+
+const [rows, inner, columns] = [9, 13, 11];
+const gatheredRows = [3, 0, 3, 7];
+
+/** Throws a `UserError` if the backend's results differ from those of plain JavaScript. */
+export async function checkBackend(): Promise<void> {
+  const a = Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i + 1) / 2);
+  const b = Float32Array.from({ length: columns * inner }, (_, i) => Math.cos(i + 1) / 2);
+  const [product, gradient] = tf.tidy(() => {
+    const matrix = tf.tensor2d(a, [rows, inner]);
+    const other = tf.tensor2d(b, [columns, inner]);
+    const rowIndices = tf.tensor1d(gatheredRows, "int32");
+    return [
+      tf.matMul(matrix, other, false, true),
+      tf.grad((x: tf.Tensor) => tf.sum(tf.square(tf.gather(x as tf.Tensor2D, rowIndices))))(matrix),
+    ] as const;
+  });
+  const [products, gradients] = await Promise.all([product.data(), gradient.data()]);
+  tf.dispose([product, gradient]);
+  assertClose("a matrix product", products, computeProduct(a, b));
+  assertClose("the gradient of a gather", gradients, computeGradient(a));
+}
+
+const computeProduct = (a: Float32Array, b: Float32Array): number[] =>
+  Array.from({ length: rows * columns }, (_, at) => {
+    let sum = 0;
+    for (let k = 0; k < inner; k++)
+      sum +=
+        (a[Math.floor(at / columns) * inner + k] as number) *
+        (b[(at % columns) * inner + k] as number);
+    return sum;
+  });
+
+/** d Σ x² = 2x, once for each time that the row was gathered. */
+const computeGradient = (a: Float32Array): number[] =>
+  Array.from(
+    a,
+    (value, at) => 2 * value * gatheredRows.filter(row => row === Math.floor(at / inner)).length,
+  );
+
+function assertClose(name: string, actual: ArrayLike<number>, expected: readonly number[]): void {
+  expected.forEach((value, i) => {
+    // also catches NaN
+    if (!(Math.abs((actual[i] as number) - value) < 1e-4))
+      throw new UserError(
+        `the backend ${tf.getBackend()} computes ${name} incorrectly: ${actual[i]} instead of ${value}`,
+        "use another backend, update the driver of the graphics card, or install the backend again",
+      );
+  });
+}
+
+// Measures how fast the current backend is: a forward and backward pass through one layer of a
+// model, and the logits of its tokens.
+
+/** Sizes of a model, as in `Architecture`. */
+export interface PassSizes {
+  readonly vocabulary: number;
+  readonly width: number;
+  readonly hidden: number;
+}
+
+const tokens = 512;
+const repeats = 3;
+
+/** Seconds of the fastest of three passes over 512 tokens, after one that compiles kernels. */
+export async function measurePass({
+  vocabulary,
+  width,
+  hidden,
+}: PassSizes = defaultSizes): Promise<number> {
+  const fill = (shape: [number, number]) =>
+    tf.randomNormal<tf.Rank.R2>(shape, 0, 1 / Math.sqrt(shape[1]), "float32", 1);
+  const inputs = [
+    fill([tokens, width]),
+    fill([2 * hidden, width]),
+    fill([width, hidden]),
+    fill([vocabulary, width]),
+  ] as const;
+  const scale = tf.ones<tf.Rank.R1>([width]);
+  const targets = tf.zeros<tf.Rank.R1>([tokens], "int32");
+  const pass = tf.grads((...parts: tf.Tensor[]) => {
+    const [x, gateUp, down, embedding] = parts as tf.Tensor2D[];
+    const product = (a: tf.Tensor2D, b: tf.Tensor2D): tf.Tensor2D => tf.matMul(a, b, false, true);
+    const fed = product(swiglu(product(rmsNorm(x!, scale, 1e-6), gateUp!)), down!);
+    return tf.sum(logProbabilities(product(tf.add(x!, fed), embedding!), targets));
+  });
+  let best = Infinity;
+  for (let i = 0; i <= repeats; i++) {
+    const start = performance.now();
+    const gradients = tf.tidy(() => pass([...inputs]));
+    // a backend may compute in the background until a result is read
+    await gradients.at(-1)!.data();
+    tf.dispose(gradients);
+    if (i > 0) best = Math.min(best, (performance.now() - start) / 1000);
+  }
+  tf.dispose([...inputs, scale, targets]);
+  return best;
+}
+
+/** Those of the small student. */
+const defaultSizes: PassSizes = { vocabulary: 2048, width: 128, hidden: 384 };

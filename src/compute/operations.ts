@@ -3,10 +3,9 @@
  * stock operations of TensorFlow.js.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { attendHeads } from "./attentionCore.ts";
-import type { RopeTables } from "./attentionLayout.ts";
-import type { AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionShape.ts";
+import { attendHeads } from "./fusedOperations.ts";
 import * as fused from "./fusedOperations.ts";
+import type { RopeTables, AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionLayout.ts";
 import { hasKernel } from "./runKernel.ts";
 import * as stock from "./stockOperations.ts";
 

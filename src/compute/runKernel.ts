@@ -1,7 +1,7 @@
 /** Runs kernels of our own, which not all backends have. */
 import * as tf from "@tensorflow/tfjs-core";
-import type { FusedKernel } from "./fusedKernels.ts";
-import type { ShaderKernel } from "./shaders/registerShaders.ts";
+import type { FusedKernel } from "./wasm/fusedKernels.ts";
+import type { ShaderKernel } from "./webgpu/registerShaders.ts";
 
 type Kernel = FusedKernel | ShaderKernel;
 

@@ -1,5 +1,5 @@
 /** The backend that was started in this thread. Loads none of them. */
-import type { WasmMemory } from "./wasmMemory.ts";
+import type { WasmMemory } from "./wasm/kernelTypes.ts";
 
 export type BackendName = "tensorflow" | "webgpu" | "wasm" | "cpu";
 

@@ -3,8 +3,7 @@
  * implementation of the fused kernels. It is slower and runs on every backend.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { RopeTables } from "./attentionLayout.ts";
-import type { AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionShape.ts";
+import type { RopeTables, AttentionShape, HeadNorms, Heads, HeadShape } from "./attentionLayout.ts";
 
 /** x · weight / root mean square of x, along the last axis. */
 export const rmsNorm = <T extends tf.Tensor>(x: T, weight: tf.Tensor1D, epsilon: number): T =>

@@ -11,7 +11,7 @@ import { createMissingError, describeLoadError } from "./loadError.ts";
 
 const packages = ["@tensorflow/tfjs-node-gpu", "@tensorflow/tfjs-node"] as const;
 
-export interface StartedTensorflow {
+interface StartedTensorflow {
   readonly isUsingGpu: boolean;
   /** The version of the native library. */
   readonly version: string;

@@ -4,19 +4,18 @@
  */
 import { LRUCache } from "lru-cache";
 import { UserError } from "../userError.ts";
-import type { CallMemo } from "./callMemo.ts";
+import { type CallMemo, openSession, type Session } from "./session.ts";
 import { computeDigest, deepFreeze } from "./digest.ts";
-import { listFixtureNames, readFixture, type Fixture, type FixtureFolders } from "./fixture.ts";
-import type { Server, Tool } from "./server.ts";
-import { openSession, type Session } from "./session.ts";
-import { parseFixtureName } from "./fixtureName.ts";
-import { createVariant, createWorldFixture, createWorldText } from "./variant.ts";
-import { World } from "./world.ts";
 import {
-  hasWorldVocabulary,
-  readWorldVocabulary,
-  type WorldVocabulary,
-} from "./worldVocabulary.ts";
+  listFixtureNames,
+  readFixture,
+  type Fixture,
+  type FixtureFolders,
+  parseFixtureName,
+} from "./fixture.ts";
+import type { Server, Tool } from "./server.ts";
+import { createVariant, createWorldFixture, createWorldText } from "./variant.ts";
+import { World, hasWorldVocabulary, readWorldVocabulary, type WorldVocabulary } from "./world.ts";
 
 export interface Catalog {
   /** In their fixed order. */

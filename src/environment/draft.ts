@@ -7,7 +7,7 @@ import { deepFreeze, deriveDigest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
 /** The keys and indices from the root to a value. */
-export type DraftPath = readonly (string | number)[];
+type DraftPath = readonly (string | number)[];
 
 export interface DraftChange {
   readonly op: "add" | "remove" | "replace";
@@ -15,7 +15,7 @@ export interface DraftChange {
   readonly value?: Json;
 }
 
-export interface Draft<T> {
+interface Draft<T> {
   /** To read and to write until `finish`. */
   readonly value: T;
   /** The frozen result, which is the original object if nothing was written, and the changes. */

@@ -53,7 +53,7 @@ function findFirst<T>(items: Iterable<T>): T | undefined {
   return undefined;
 }
 
-export interface RowChange<Row> {
+interface RowChange<Row> {
   readonly id: string;
   /** Absent if the write added the row. */
   readonly before: Row | undefined;

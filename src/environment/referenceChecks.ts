@@ -48,7 +48,7 @@ export interface Reference extends ReferenceTarget {
 }
 
 /** A row of a table, with the keys that lead to it from the state. */
-export interface Row {
+interface Row {
   readonly path: (string | number)[];
   readonly value: unknown;
 }
@@ -60,7 +60,7 @@ export const listDanglingReferences = (references: References, state: object): R
   [...listReferences(references, state)].filter(it => !it.rows.has(it.id));
 
 /** All references in a state, which need not match its schema. */
-export function* listReferences(references: References, state: object): Generator<Reference> {
+function* listReferences(references: References, state: object): Generator<Reference> {
   for (const [path, tables] of Object.entries(references)) {
     const isKey = path.endsWith("@");
     const target = findTarget(state, tables);

@@ -19,11 +19,7 @@ export interface ToolContext {
   readonly random: () => number;
 }
 
-export interface ToolDefinition<
-  World,
-  Input extends z.core.$ZodShape,
-  Returns extends z.core.$ZodShape,
-> {
+interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns extends z.core.$ZodShape> {
   /** A read does not change the state; a write runs on a draft that counts only if it succeeds. */
   effect: "read" | "write";
   /** The description that a model sees: one or two sentences. */
@@ -166,7 +162,7 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
   return rest as JsonSchema;
 }
 
-export type RefusalType = Exclude<ErrorType, "unknown_tool">;
+type RefusalType = Exclude<ErrorType, "unknown_tool">;
 
 /** Thrown by `refuse`. The session turns it into an outcome and leaves the state unchanged. */
 export class Refusal extends Error {

@@ -5,8 +5,7 @@
  */
 import type { z } from "zod";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
-import { findLimitViolation } from "./argumentLimits.ts";
-import type { CallMemo } from "./callMemo.ts";
+import { findLimitViolation, findTypeMismatch } from "./argumentChecks.ts";
 import { computeDigest, deriveDigest, measureJson, type Digest } from "./digest.ts";
 import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -18,13 +17,12 @@ import {
   type Fault,
   type Patch,
 } from "./outcome.ts";
-import { computeRandomKey } from "./random.ts";
-import { Refusal, type Server, type Tool } from "./server.ts";
-import { getInitialState, type SessionServer, type State } from "./state.ts";
-import { advanceClock, createReadContext, createWriteContext } from "./toolContext.ts";
-import { findTypeMismatch } from "./typeCheck.ts";
+import { computeRandomKey, randomAt } from "./random.ts";
+import { Refusal, type Server, type Tool, type ToolContext } from "./server.ts";
+import { getInitialState, type SessionServer, type State, type ServerState } from "./state.ts";
+import { addMinutes } from "./time.ts";
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly servers: readonly SessionServer[];
   /** Sessions with the same seed and the same calls give the same bytes. */
   readonly seed: number;
@@ -213,3 +211,80 @@ const escapeKey = (key: string | number) =>
   typeof key === "number" || !/[~/]/.test(key)
     ? key
     : key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+// What a call receives besides its arguments: the session's time, ids and random numbers. All of
+// them follow from the session's seed and from how often its generator has been drawn from.
+
+/** The context of a read, which may draw neither ids nor random numbers. */
+const createReadContext = (clock: string): ToolContext => ({
+  now: clock,
+  newId: throwInRead,
+  random: throwInRead,
+});
+
+const throwInRead = (): never => {
+  throw new Error("a read tool must not draw ids or random numbers");
+};
+
+/** The context of a write, which counts its draws. */
+function createWriteContext(
+  { clock, draws }: ServerState,
+  key: number,
+): ToolContext & { draws: number } {
+  const context = {
+    now: clock,
+    draws,
+    random: () => randomAt(key, context.draws++),
+    // an affine walk over four-digit numbers: no id is drawn twice, and none is below 1000, where
+    // the ids of fixtures are
+    newId: (prefix: string) => {
+      const n = context.draws++;
+      return `${prefix}_${n < 9000 ? 1000 + ((n * 7919 + (key % 9000)) % 9000) : 10_000 + n}`;
+    },
+  };
+  return context;
+}
+
+/** One minute later. Within the hour this is done on the text, which is faster. */
+export function advanceClock(clock: string): string {
+  const minute = Number(clock.slice(14)) + 1;
+  return minute < 60
+    ? `${clock.slice(0, 14)}${minute < 10 ? "0" : ""}${minute}`
+    : addMinutes(clock, 1);
+}
+
+// Remembers what calls returned and which state they left, by the state before. Sessions with the
+// same servers and seed that share it execute a call on a state once.
+
+interface ExecutedCall {
+  readonly result: CallResult;
+  readonly after: State;
+}
+
+/**
+ * The most calls that a memo keeps, which bounds its memory: it may be shared by sessions for days.
+ */
+export const maxMemoCalls = 10_000;
+
+export class CallMemo {
+  readonly #callsByState = new WeakMap<State, Map<string, ExecutedCall>>();
+  #callCount = 0;
+
+  /** The executed call, from the memo or else from `execute`. A full memo keeps no other call. */
+  getOrExecute(
+    before: State,
+    name: string,
+    args: unknown,
+    execute: () => ExecutedCall,
+  ): ExecutedCall {
+    const calls = this.#callsByState.get(before) ?? new Map<string, ExecutedCall>();
+    const key = `${name} ${JSON.stringify(args)}`;
+    const known = calls.get(key);
+    if (known) return known;
+    const call = execute();
+    if (this.#callCount === maxMemoCalls) return call;
+    this.#callCount++;
+    this.#callsByState.set(before, calls.set(key, call));
+    return call;
+  }
+}

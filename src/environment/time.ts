@@ -17,7 +17,7 @@ export const weekdays = [
   "Friday",
   "Saturday",
 ] as const;
-export type Weekday = (typeof weekdays)[number];
+type Weekday = (typeof weekdays)[number];
 
 export const months = [
   "January",

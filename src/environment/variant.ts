@@ -4,13 +4,11 @@
  * a row, whatever the server. A world also has other people, places and dates.
  */
 import { deepFreeze } from "./digest.ts";
-import type { Fixture } from "./fixture.ts";
-import { formatFixtureName } from "./fixtureName.ts";
+import { type Fixture, formatFixtureName } from "./fixture.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { shuffle } from "./random.ts";
 import { createStateTemplate, type StateTemplate, type WordFinder } from "./stateTemplate.ts";
-import type { World } from "./world.ts";
-import type { WorldVocabulary } from "./worldVocabulary.ts";
+import type { World, WorldVocabulary } from "./world.ts";
 
 const idTemplates = new WeakMap<Fixture, StateTemplate & { readonly ids: readonly string[] }>();
 const worldTemplates = new WeakMap<Fixture, StateTemplate>();

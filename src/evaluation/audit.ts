@@ -3,7 +3,7 @@
  * the teacher's habits only; a wrong one that succeeds shows a task that checks too little.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { parseFixtureName } from "../environment/fixtureName.ts";
+import { parseFixtureName } from "../environment/fixture.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";

@@ -18,7 +18,7 @@ export interface AuditSummary {
   readonly solvers: readonly SolverSummary[];
 }
 
-export interface TaskGroup {
+interface TaskGroup {
   readonly tasks: number;
   readonly examples: readonly { readonly task: string; readonly why: string }[];
 }
@@ -42,7 +42,7 @@ export interface SolverSummary {
   readonly examples: readonly AuditExample[];
 }
 
-export interface AuditExample {
+interface AuditExample {
   readonly task: string;
   readonly calls: readonly string[];
   /** Why the attempt failed, or that it succeeded. */

@@ -68,7 +68,7 @@ export function computeChange(
 }
 
 /** What an interval of a difference allows to say. */
-export type Verdict = "higher" | "lower" | "no difference can be told";
+type Verdict = "higher" | "lower" | "no difference can be told";
 
 export const getVerdict = ({ low, high }: Interval): Verdict =>
   low > 0 ? "higher" : high < 0 ? "lower" : "no difference can be told";

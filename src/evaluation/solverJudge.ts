@@ -2,7 +2,7 @@
  * Judges a task by solvers: a right solver must succeed, and a wrong one must not, unless there is
  * nothing in the task that it does wrong.
  */
-import { CallMemo } from "../environment/callMemo.ts";
+import { CallMemo } from "../environment/session.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Policy } from "../policy/policy.ts";

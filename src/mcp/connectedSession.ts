@@ -11,7 +11,7 @@ import {
   type Outcome,
 } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
-import { findTypeMismatch } from "../environment/typeCheck.ts";
+import { findTypeMismatch } from "../environment/argumentChecks.ts";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import { allowsTool, type ServerEntry } from "./mcpConfig.ts";
 import { createBrokenFault, ServerConnection, type Timeouts } from "./serverConnection.ts";

@@ -17,7 +17,7 @@ import { sessionIdKey, type ExposedServer } from "./exposedServer.ts";
 import { formatError, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
 
 /** A POST to an MCP address. */
-export interface McpRequest {
+interface McpRequest {
   readonly headers: IncomingHttpHeaders;
   /** The body as parsed JSON. */
   readonly body: unknown;

@@ -4,8 +4,7 @@
  */
 import { execFile, execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { findProcessStart } from "../storage/processStart.ts";
-import { getSystemProgram } from "../storage/findProgram.ts";
+import { findProcessStart, getSystemProgram } from "../storage/processes.ts";
 
 /** One process in a list of all processes. */
 export interface ProcessRow {

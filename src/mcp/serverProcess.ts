@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../environment/json.ts";
-import { findProgram } from "../storage/findProgram.ts";
+import { findProgram } from "../storage/processes.ts";
 import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
 import type { ServerEntry } from "./mcpConfig.ts";

@@ -3,7 +3,7 @@
  * messages. compactFormat.ts has the format of small students.
  */
 import type { AssistantMessage, Conversation } from "../policy/policy.ts";
-import type { GrammarOptions, MessageGrammar } from "./messageGrammar.ts";
+import type { GrammarOptions, MessageGrammar } from "./student/messageGrammar.ts";
 
 /** The limits of a model, in tokens. An attempt that exceeds one ends by `limit`. */
 export interface ChatLimits {

@@ -7,8 +7,8 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { formatRelative } from "../storage/relativePath.ts";
-import { mergeParameter } from "./adapters.ts";
-import { parseFixtureName } from "../environment/fixtureName.ts";
+import { mergeParameter } from "./transformer/adapters.ts";
+import { parseFixtureName } from "../environment/fixture.ts";
 import { getSettingsFile } from "../storage/modelName.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import {
@@ -30,18 +30,24 @@ import {
   writeHuggingFaceFolder,
   writeModelSettings,
   type StoredHuggingFaceModel,
+  readHuggingFaceSettings,
 } from "./huggingface/folder.ts";
-import { loadAdaptedModel, readAdapterWeights, writeAdapters } from "./huggingface/peft.ts";
-import { readHuggingFaceSettings } from "./huggingface/settings.ts";
-import { checkWeightFiles, listWeightFiles, loadHuggingFaceModel } from "./huggingface/weights.ts";
-import { createCompactFormat } from "./compactFormat.ts";
-import { computeChatDigest, computeToolsDigest } from "./chatDigest.ts";
-import type { Tool } from "./valueText.ts";
-import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
-import { createModel, getTrainable, type Model } from "./transformer.ts";
+import {
+  loadAdaptedModel,
+  readAdapterWeights,
+  writeAdapters,
+  checkWeightFiles,
+  listWeightFiles,
+  loadHuggingFaceModel,
+} from "./huggingface/weights.ts";
+import { createCompactFormat } from "./student/compactChat.ts";
+import { computeChatDigest, computeToolsDigest } from "./student/chatDigest.ts";
+import type { Tool } from "./student/valueText.ts";
+import { parseTokenizer, type Tokenizer } from "./student/tokenizer.ts";
+import { createModel, getTrainable, type Model } from "./transformer/transformer.ts";
 import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
-import { listParameters, type Architecture } from "./architecture.ts";
-import { readTextFile } from "../storage/readTextFile.ts";
+import { listParameters, type Architecture } from "./transformer/architecture.ts";
+import { readTextFile } from "../storage/textFiles.ts";
 
 /** A model of this program. */
 export interface StoredStudent {

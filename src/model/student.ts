@@ -15,11 +15,11 @@ import {
 } from "../policy/policy.ts";
 import { UserError } from "../userError.ts";
 import type { ChatFormat, EncodedChat, ReplyReader } from "./chatFormat.ts";
-import { openDecoder, type Decoder } from "./decoder.ts";
-import type { ChosenToken, Feed } from "./decoderStep.ts";
-import type { MessageGrammar } from "./messageGrammar.ts";
+import { openDecoder, type Decoder } from "./transformer/decoder.ts";
+import type { ChosenToken, Feed } from "./transformer/decoderStep.ts";
+import type { MessageGrammar } from "./student/messageGrammar.ts";
 import type { TokenMask } from "./textTokens.ts";
-import type { Model } from "./transformer.ts";
+import type { Model } from "./transformer/transformer.ts";
 
 export interface StudentOptions {
   readonly name: string;

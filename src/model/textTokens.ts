@@ -2,7 +2,7 @@
  * Finds the text tokens that continue a text, with a trie over the bytes of all text tokens. Masks
  * have one entry per token of the vocabulary, 1 for those that are allowed.
  */
-import type { Tokenizer } from "./tokenizer.ts";
+import type { Tokenizer } from "./student/tokenizer.ts";
 
 export type TokenMask = Uint8Array;
 

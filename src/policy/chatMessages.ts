@@ -2,7 +2,7 @@
  * Conversations as chat messages, with long results shortened, and chat messages as conversations;
  * and a chat model as a policy, which reads and writes them.
  */
-import { toModelSchema } from "../environment/modelSchema.ts";
+import { toModelSchema, listMenuTools } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
 import { getWeekdayName } from "../environment/time.ts";
 import { excerptJson, resultTextBudget } from "../trajectory/excerpt.ts";
@@ -19,7 +19,6 @@ import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
-import { listMenuTools } from "../environment/menu.ts";
 import { isTooDeep } from "../storage/jsonDepth.ts";
 
 /** Creates the policy of a chat model. Evaluation uses temperature 0, the most likely answer. */

@@ -2,7 +2,7 @@
  * One attempt at a task: ask the policy for a message, add it to the conversation, which runs its
  * calls and lets the user answer, and repeat until the policy finishes or a limit is reached.
  */
-import type { CallMemo } from "../environment/callMemo.ts";
+import type { CallMemo } from "../environment/session.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";

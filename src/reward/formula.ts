@@ -13,7 +13,7 @@ import {
 import type { Breakdown } from "./breakdown.ts";
 import { isJsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
-import { getJsonType } from "../environment/typeCheck.ts";
+import { getJsonType } from "../environment/argumentChecks.ts";
 import { listOtherServers, isAchieved } from "./success.ts";
 
 /** The formulas that a profile can name. */

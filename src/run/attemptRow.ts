@@ -3,7 +3,7 @@
  * says where the attempt is stored, and contains no event of it.
  */
 import { partNames, type Breakdown } from "../reward/breakdown.ts";
-import type { LineRange } from "../storage/lineRange.ts";
+import type { LineRange } from "../storage/lineIndex.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 

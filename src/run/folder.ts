@@ -28,7 +28,7 @@ import { readLog, type Log } from "../storage/jsonLines.ts";
 import { appendLine } from "../storage/lineWriter.ts";
 import { keepModelName } from "../storage/modelName.ts";
 import { parseJson, readJsonFile } from "../storage/parseJson.ts";
-import { maxLogBytes, readTextFile } from "../storage/readTextFile.ts";
+import { maxLogBytes, readTextFile } from "../storage/textFiles.ts";
 import { formatRelative } from "../storage/relativePath.ts";
 import { UserError } from "../userError.ts";
 import { runConfig, runFormat, type LoraSettings, type RunConfig } from "./config.ts";

@@ -3,7 +3,7 @@
  * through which clients make them.
  */
 import type { z } from "zod";
-import { CallMemo } from "../environment/callMemo.ts";
+import { CallMemo } from "../environment/session.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { JsonObject } from "../environment/json.ts";
 import { parseAssistantMessage } from "../policy/endpointFormat.ts";

@@ -9,7 +9,7 @@ import { statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { readTextFile } from "../storage/readTextFile.ts";
+import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import { HttpError } from "./httpError.ts";
 

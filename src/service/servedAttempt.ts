@@ -1,5 +1,5 @@
 /** Attempts at tasks in sessions of the service: how they begin, what clients see, and replays. */
-import type { CallMemo } from "../environment/callMemo.ts";
+import type { CallMemo } from "../environment/session.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type JsonObject } from "../environment/json.ts";
 import type { ChatCall } from "../policy/chatModel.ts";

@@ -3,8 +3,7 @@
  * checked when it is asked for.
  */
 import { LRUCache } from "lru-cache";
-import { LineIndex } from "../storage/lineIndex.ts";
-import { readJsonAt, type LineRange } from "../storage/lineRange.ts";
+import { LineIndex, readJsonAt, type LineRange } from "../storage/lineIndex.ts";
 import { parseTask } from "../trajectory/file.ts";
 import { taskFormat, type Split, type Task, earlierTaskFormats } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";

@@ -10,7 +10,7 @@ import { UserError } from "../userError.ts";
 import { writeFileAtomicallySync } from "./atomicWrite.ts";
 import { readJsonFile } from "./parseJson.ts";
 
-export const adapterConfigFile = "adapter_config.json";
+const adapterConfigFile = "adapter_config.json";
 export const adapterWeightsFile = "adapter_model.safetensors";
 
 export interface AdapterConfig {
@@ -22,7 +22,7 @@ export interface AdapterConfig {
   readonly targets?: readonly string[] | undefined;
 }
 
-export interface AdapterFolder {
+interface AdapterFolder {
   readonly config: AdapterConfig;
   /** The folder of the base model, or its name as it was written; undefined if it has none. */
   readonly base: string | undefined;

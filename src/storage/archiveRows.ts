@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { open, type Entry, type Options, type ZipFile } from "yauzl";
 import { UserError } from "../userError.ts";
 import { toReadError } from "./fileErrors.ts";
-import { megabyte } from "./regularFile.ts";
+import { megabyte } from "./textFiles.ts";
 import { decompressZstandard } from "./zstandard.ts";
 
 const openArchive = promisify<string, Options, ZipFile>(open);
@@ -15,7 +15,7 @@ const zstandard = 93;
 const maxBytes = 500 * megabyte;
 
 /** The text of a file in an archive, or why it could not be read. */
-export type ArchivedText = { readonly name: string } & (
+type ArchivedText = { readonly name: string } & (
   { readonly text: string } | { readonly flaw: string }
 );
 

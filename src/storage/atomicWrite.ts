@@ -12,10 +12,10 @@ import writeFileAtomic from "write-file-atomic";
 import { toWriteError, withWriteErrors, type WriteContext } from "./fileErrors.ts";
 
 /** Text in UTF-8, bytes, or bytes in several parts. */
-export type Content = string | Uint8Array | readonly Uint8Array[];
+type Content = string | Uint8Array | readonly Uint8Array[];
 
 /** Parts that are made while the file is written. They can be iterated again for another try. */
-export type LazyContent = AsyncIterable<Uint8Array>;
+type LazyContent = AsyncIterable<Uint8Array>;
 
 const keptContent: WriteContext = { kept: "the previous content is kept" };
 

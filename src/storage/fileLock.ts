@@ -8,8 +8,8 @@ import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { renameOver } from "./atomicWrite.ts";
 import { readIfExists, toWriteError } from "./fileErrors.ts";
-import { findProcessStart } from "./processStart.ts";
-import { readTextFile } from "./readTextFile.ts";
+import { findProcessStart } from "./processes.ts";
+import { readTextFile } from "./textFiles.ts";
 
 const lockFormat = "prove/lock@1";
 
@@ -20,7 +20,7 @@ const lockSchema = z.object({
   address: z.string().optional(),
 });
 
-export interface Lock {
+interface Lock {
   readonly pid: number;
   /** When the process began, in the words of its operating system. */
   readonly began: string;
@@ -28,7 +28,7 @@ export interface Lock {
   readonly address?: string | undefined;
 }
 
-export interface LockOptions {
+interface LockOptions {
   /** The process that holds the lock; this one if absent. */
   readonly pid?: number;
   readonly address?: string;

@@ -9,7 +9,7 @@
  * document, which contains such values, and in a message of another program, which may contain
  * lines. The product's own files have at most 15.
  */
-export const depthLimits = { value: 64, document: 96, message: 128 } as const;
+const depthLimits = { value: 64, document: 96, message: 128 } as const;
 
 type DepthLimit = keyof typeof depthLimits;
 

@@ -8,9 +8,9 @@ import { withReadErrors } from "./fileErrors.ts";
 import { describeTooDeep } from "./jsonDepth.ts";
 import { formatDamage, isCutOff, tornReason, type SkippedLine } from "./jsonLines.ts";
 import { replaceNonFinite, type OnReplaced } from "./pythonJson.ts";
-import { maxLogBytes, readTextFile } from "./readTextFile.ts";
+import { maxLogBytes, readTextFile } from "./textFiles.ts";
 
-export interface JsonElements {
+interface JsonElements {
   /** In their order, with the lines that they begin on. */
   readonly elements: readonly { readonly json: unknown; readonly number: number }[];
   readonly skipped: readonly SkippedLine[];

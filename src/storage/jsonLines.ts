@@ -8,7 +8,7 @@ import { UserError } from "../userError.ts";
 import { isMissing, toReadError } from "./fileErrors.ts";
 import { describeTooDeep, isTooDeep } from "./jsonDepth.ts";
 import { parseJson, type JsonSource } from "./parseJson.ts";
-import { maxLogBytes, readTextFile } from "./readTextFile.ts";
+import { maxLogBytes, readTextFile } from "./textFiles.ts";
 
 export interface Line {
   /** From 1. */

@@ -6,8 +6,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
-import { countAdapterParameters } from "../model/adapters.ts";
-import { countParameters } from "../model/architecture.ts";
+import { countAdapterParameters } from "../model/transformer/adapters.ts";
+import { countParameters } from "../model/transformer/architecture.ts";
 import {
   addSeenTasks,
   checkStoredWeights,
@@ -20,7 +20,7 @@ import {
 import type { ModelConfig } from "../model/modelConfig.ts";
 import type { RunConfig } from "../run/config.ts";
 import { writeCheckpoint } from "../run/folder.ts";
-import { readTextFile } from "../storage/readTextFile.ts";
+import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import type { SaveMessage } from "./loop.ts";
 import { writeOptimizer } from "./optimizer.ts";

@@ -7,11 +7,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "../environment/catalog.ts";
 import { startBackend } from "../compute/backend.ts";
-import { initializeAdapters } from "../model/adapters.ts";
-import { loadAdapters } from "../model/huggingface/peft.ts";
+import { initializeAdapters } from "../model/transformer/adapters.ts";
+import { loadAdapters } from "../model/huggingface/weights.ts";
 import { loadModel, readModelFolder, copyWeights, type StoredModel } from "../model/modelFolder.ts";
-import { addAdapters, getTrainable, withoutAdapters, type Model } from "../model/transformer.ts";
-import type { Architecture } from "../model/architecture.ts";
+import {
+  addAdapters,
+  getTrainable,
+  withoutAdapters,
+  type Model,
+} from "../model/transformer/transformer.ts";
+import type { Architecture } from "../model/transformer/architecture.ts";
 import type { NamedArray } from "../model/weights.ts";
 import { profiles } from "../reward/profiles.ts";
 import { backends, type RunConfig } from "../run/config.ts";

@@ -6,8 +6,8 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { hasKernel, runKernel } from "../compute/runKernel.ts";
 import { runningBackend } from "../compute/runningBackend.ts";
-import type { WasmMemory } from "../compute/wasmMemory.ts";
-import { getTrainable, type Gradients, type Model } from "../model/transformer.ts";
+import type { WasmMemory } from "../compute/wasm/kernelTypes.ts";
+import { getTrainable, type Gradients, type Model } from "../model/transformer/transformer.ts";
 import { readWeights, writeWeights, type NamedArray } from "../model/weights.ts";
 import { UserError } from "../userError.ts";
 

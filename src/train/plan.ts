@@ -5,28 +5,30 @@
  */
 import { createMissingError } from "../compute/loadError.ts";
 import { runningBackend, wasmLimits } from "../compute/runningBackend.ts";
-import { countAdapterParameters, initializeAdapters } from "../model/adapters.ts";
-import { countParameters, listParameters, type Architecture } from "../model/architecture.ts";
-import { tokensPerPage } from "../model/cachePages.ts";
-import { openDecoder, type Decoder } from "../model/decoder.ts";
-import { rowsPerTile } from "../model/decoderTile.ts";
+import { countAdapterParameters, initializeAdapters } from "../model/transformer/adapters.ts";
+import {
+  countParameters,
+  listParameters,
+  type Architecture,
+} from "../model/transformer/architecture.ts";
+import { tokensPerPage } from "../model/transformer/keyValueCache.ts";
+import { openDecoder, type Decoder } from "../model/transformer/decoder.ts";
+import { rowsPerTile } from "../model/transformer/decoderStep.ts";
 import { checkSize } from "../model/huggingface/weights.ts";
 import type { StoredModel } from "../model/modelFolder.ts";
-import { packGroups } from "../model/packedBatch.ts";
+import { packGroups } from "../model/transformer/packedBatch.ts";
 import {
   activationLimit,
   countActivationBytes,
   logitsPerPart,
-} from "../model/recomputedGradients.ts";
-import { countSlots } from "../model/student.ts";
-import {
   addAdapters,
   computeGradients,
   createModel,
   disposeGradients,
   meanLoss,
   type Model,
-} from "../model/transformer.ts";
+} from "../model/transformer/transformer.ts";
+import { countSlots } from "../model/student.ts";
 import { listInstalledBackends } from "../run/backends.ts";
 import type { RunConfig, LoraSettings } from "../run/config.ts";
 import type { PlanMemory, StepTokens, TaskLengths } from "../run/trainingPlan.ts";

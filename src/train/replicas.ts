@@ -14,7 +14,7 @@ import {
 } from "node:worker_threads";
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/runningBackend.ts";
-import type { Gradients } from "../model/transformer.ts";
+import type { Gradients } from "../model/transformer/transformer.ts";
 import { UserError } from "../userError.ts";
 
 /** The replicas, as the main thread sees them. */

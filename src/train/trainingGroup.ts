@@ -4,7 +4,7 @@
  * divided so that all replicas take about as long for their shares, and each comes to the same
  * result.
  */
-import { packGroups, type Branch, type PackedBatch } from "../model/packedBatch.ts";
+import { packGroups, type Branch, type PackedBatch } from "../model/transformer/packedBatch.ts";
 import { listTokenAdvantages } from "./grpo/advantages.ts";
 import type { GroupAttempt } from "./grpo/scoredAttempt.ts";
 

@@ -10,7 +10,7 @@ import {
   getTrainable,
   type Gradients,
   type Model,
-} from "../model/transformer.ts";
+} from "../model/transformer/transformer.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Optimizer } from "./optimizer.ts";

@@ -4,7 +4,7 @@
  * thousands of them take several times the memory in each thread.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { parseFixtureName } from "../environment/fixtureName.ts";
+import { parseFixtureName } from "../environment/fixture.ts";
 import type { StoredModel, TaskTopic } from "../model/modelFolder.ts";
 import type { RunConfig } from "../run/config.ts";
 import { listMisfitReasons, type FitCounts } from "../run/startModel.ts";

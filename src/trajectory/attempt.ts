@@ -3,7 +3,7 @@
  * what that needs from the servers: the tools, and the states at the start, after the goals and
  * after the attempt.
  */
-import { CallMemo } from "../environment/callMemo.ts";
+import { CallMemo } from "../environment/session.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Tool } from "../environment/server.ts";

@@ -3,7 +3,7 @@
  * quotes where it would not be clear where it ends. Values of variables may be secret and are left
  * out.
  */
-import { findProgram } from "../storage/findProgram.ts";
+import { findProgram } from "../storage/processes.ts";
 import { escapeInvisible } from "./invisibleText.ts";
 
 interface ProgramStart {

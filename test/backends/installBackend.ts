@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { NativeBackend } from "../../src/run/backends.ts";
-import { findProgram } from "../../src/storage/findProgram.ts";
+import { findProgram } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 
 const root = join(import.meta.dirname, "../..");

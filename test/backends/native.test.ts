@@ -9,11 +9,11 @@ import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { afterAll, expect, test } from "vitest";
 import { startBackend, type BackendChoice } from "../../src/compute/backend.ts";
-import { initializeAdapters } from "../../src/model/adapters.ts";
-import type { Architecture } from "../../src/model/architecture.ts";
-import { openDecoder } from "../../src/model/decoder.ts";
+import { initializeAdapters } from "../../src/model/transformer/adapters.ts";
+import type { Architecture } from "../../src/model/transformer/architecture.ts";
+import { openDecoder } from "../../src/model/transformer/decoder.ts";
 import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
   addAdapters,
   computeGradients,
@@ -21,7 +21,7 @@ import {
   initializeModel,
   type LossFunction,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { createTokens, groups, tiny } from "../model/tiny.ts";

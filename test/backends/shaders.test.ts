@@ -9,9 +9,9 @@ import { startBackend } from "../../src/compute/backend.ts";
 import * as operations from "../../src/compute/operations.ts";
 import { hasKernel, runKernel } from "../../src/compute/runKernel.ts";
 import * as stock from "../../src/compute/stockOperations.ts";
-import { chooseToken } from "../../src/model/decoderStep.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
-import { createRopeTables } from "../../src/model/ropeTables.ts";
+import { chooseToken } from "../../src/model/transformer/decoderStep.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
+import { createRopeTables } from "../../src/model/transformer/transformer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { createTokens, tiny } from "../model/tiny.ts";
 

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startBfcl } from "../lab/bfcl.ts";
-import { findProcessStart } from "../../src/storage/processStart.ts";
+import { findProcessStart } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
 import { emptyFolder } from "./program.ts";

@@ -16,7 +16,7 @@ import {
   readRejected,
   readReport,
 } from "../../src/synthesis/pipeline/report/report.ts";
-import { findProcessStart } from "../../src/storage/processStart.ts";
+import { findProcessStart } from "../../src/storage/processes.ts";
 import { formatVerdict } from "../../src/synthesis/graph/dependencyGraph.ts";
 import { parseStateLog } from "../../src/synthesis/pipeline/conversation/stateLog.ts";
 import { createLibraryCatalog } from "../synthesis/libraryServer.ts";

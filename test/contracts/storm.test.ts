@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { computeDigest, deepFreeze, measureJson } from "../../src/environment/digest.ts";
-import { findTypeMismatch } from "../../src/environment/typeCheck.ts";
+import { findTypeMismatch } from "../../src/environment/argumentChecks.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
 import { maxStateSize, type Session } from "../../src/environment/session.ts";

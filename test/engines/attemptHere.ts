@@ -11,7 +11,7 @@ import {
   ruleBreaker,
   skipper,
 } from "../../src/evaluation/solvers/wrongSolvers.ts";
-import { parallel } from "../../src/evaluation/solvers/carefulSolvers.ts";
+import { parallel } from "../../src/evaluation/solvers/rightSolvers.ts";
 import type { AssistantMessage, Policy } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import {

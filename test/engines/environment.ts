@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTrlRequirements } from "../../src/engine/trl.ts";
-import { findProgram } from "../../src/storage/findProgram.ts";
+import { findProgram } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -11,12 +11,12 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
-import { initializeAdapters } from "../../src/model/adapters.ts";
-import { openDecoder } from "../../src/model/decoder.ts";
+import { initializeAdapters } from "../../src/model/transformer/adapters.ts";
+import { openDecoder } from "../../src/model/transformer/decoder.ts";
 import {
   readHuggingFaceSettings,
   writeHuggingFaceSettings,
-} from "../../src/model/huggingface/settings.ts";
+} from "../../src/model/huggingface/folder.ts";
 import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
 import {
   copyWeights,
@@ -24,13 +24,13 @@ import {
   writeMergedModel,
   writeStoredModel,
 } from "../../src/model/modelFolder.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
   addAdapters,
   computeLogits,
   withoutAdapters,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { readWeights } from "../../src/model/weights.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";

@@ -1,6 +1,6 @@
 /** The limits on the arguments of every tool, whatever its schema says. */
 import { describe, expect, test } from "vitest";
-import { findLimitViolation } from "../../src/environment/argumentLimits.ts";
+import { findLimitViolation } from "../../src/environment/argumentChecks.ts";
 import type { ErrorType } from "../../src/environment/outcome.ts";
 
 function check(args: unknown, type: ErrorType | undefined, message?: RegExp): void {

@@ -1,7 +1,7 @@
 /** A session's state after opening, calls, failures, forking and restoring. */
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
-import { CallMemo, maxMemoCalls } from "../../src/environment/callMemo.ts";
+import { CallMemo, maxMemoCalls, openSession } from "../../src/environment/session.ts";
 import { parseFixture } from "../../src/environment/fixture.ts";
 import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
 import { canonicalJson, type Json } from "../../src/environment/json.ts";
@@ -11,7 +11,6 @@ import {
   refuse,
   createToolFactory,
 } from "../../src/environment/server.ts";
-import { openSession } from "../../src/environment/session.ts";
 import { id } from "../../src/environment/fieldSchemas.ts";
 
 const World = z.strictObject({

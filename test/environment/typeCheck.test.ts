@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findTypeMismatch } from "../../src/environment/typeCheck.ts";
+import { findTypeMismatch } from "../../src/environment/argumentChecks.ts";
 import type { Json } from "../../src/environment/json.ts";
 
 const schema = {

@@ -1,11 +1,10 @@
 /** Variants of fixtures: the same state with other ids. */
 import { expect, test } from "vitest";
 import { computeDigest } from "../../src/environment/digest.ts";
-import { createFixtureSchema } from "../../src/environment/fixture.ts";
+import { createFixtureSchema, parseFixtureName } from "../../src/environment/fixture.ts";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { createVariant } from "../../src/environment/variant.ts";
-import { parseFixtureName } from "../../src/environment/fixtureName.ts";
 import { catalog } from "../contracts/transports.ts";
 
 const servers = await loadServers();

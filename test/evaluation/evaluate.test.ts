@@ -1,7 +1,7 @@
 /** The metrics of policies, from real rollouts. */
 import { describe, expect, test } from "vitest";
 import { computeChange } from "../../src/evaluation/compare.ts";
-import { computeSlices } from "../../src/evaluation/slices.ts";
+import { computeSlices } from "../../src/evaluation/metrics.ts";
 import { createSeenTasks, listGoalTools } from "../../src/trajectory/seenTasks.ts";
 import { evaluate } from "../../src/evaluation/evaluate.ts";
 import { PolicyFault, type Policy } from "../../src/policy/policy.ts";

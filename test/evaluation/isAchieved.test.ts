@@ -1,6 +1,6 @@
 /** Whether an attempt succeeded: the cheap answer agrees with the one that gives reasons. */
 import { expect, test } from "vitest";
-import { CallMemo } from "../../src/environment/callMemo.ts";
+import { CallMemo } from "../../src/environment/session.ts";
 import { playTask } from "./playTask.ts";
 import { createSolverPolicy } from "../../src/evaluation/solvers/solver.ts";
 import { solvers } from "../../src/evaluation/solvers/solvers.ts";

@@ -5,22 +5,24 @@
  */
 import { spawnSync } from "node:child_process";
 import { homedir } from "node:os";
-import { initializeAdapters } from "../../src/model/adapters.ts";
-import { openDecoder } from "../../src/model/decoder.ts";
-import { readHuggingFaceFolder } from "../../src/model/huggingface/folder.ts";
-import { readHuggingFaceSettings } from "../../src/model/huggingface/settings.ts";
+import { initializeAdapters } from "../../src/model/transformer/adapters.ts";
+import { openDecoder } from "../../src/model/transformer/decoder.ts";
+import {
+  readHuggingFaceFolder,
+  readHuggingFaceSettings,
+} from "../../src/model/huggingface/folder.ts";
 import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
 import type { StoredModel } from "../../src/model/modelFolder.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
-import { needsRecomputation } from "../../src/model/recomputedGradients.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
+  needsRecomputation,
   addAdapters,
   computeGradients,
   disposeGradients,
   meanLoss,
   withoutAdapters,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import type { GrpoConfig } from "../../src/run/config.ts";
 import { createRunConfigFrom } from "../../src/run/createRunConfig.ts";
 import { readStartModel } from "../../src/run/startModel.ts";
@@ -29,7 +31,7 @@ import { trainOnGroups } from "../../src/train/grpo/groupStep.ts";
 import { createAdamW, type Optimizer } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
 import type { TrainingGroup } from "../../src/train/trainingGroup.ts";
-import { findProgram } from "../../src/storage/findProgram.ts";
+import { findProgram } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 import { recordAttempts, synthesizeTasks } from "../../src/app/bench/training.ts";
 import { timeWork, type BenchmarkRow, type WorkTime } from "../../src/app/bench/benchmark.ts";

@@ -10,7 +10,7 @@ import { getBackendsFolder, listInstalledBackends } from "../../src/run/backends
 import { UserError } from "../../src/userError.ts";
 import { startProgram, type BenchmarkRow } from "../../src/app/bench/benchmark.ts";
 import { createDecodingWork, createDenseWork, dense } from "../../src/app/bench/training.ts";
-import { initializeModel } from "../../src/model/transformer.ts";
+import { initializeModel } from "../../src/model/transformer/transformer.ts";
 import { measureWork } from "./measureWork.ts";
 import { printFigures } from "./printFigures.ts";
 import { existingPath, oneOf } from "../../src/cli/parsers.ts";

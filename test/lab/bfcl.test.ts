@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findProcessStart } from "../../src/storage/processStart.ts";
+import { findProcessStart } from "../../src/storage/processes.ts";
 import { emptyFolder, run } from "../cli/program.ts";
 import { root } from "../contracts/transports.ts";
 

@@ -12,7 +12,7 @@ import type { Profile } from "../../src/reward/profiles.ts";
 import { createScorer } from "../../src/reward/scorer.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { computeMean } from "../../src/evaluation/interval.ts";
-import { fillArguments } from "../../src/evaluation/solvers/plausibleValues.ts";
+import { fillArguments } from "../../src/evaluation/solvers/wrongSolvers.ts";
 import { createSolverPolicy, type Solver } from "../../src/evaluation/solvers/solver.ts";
 import type { SolverRun, Steps } from "../../src/evaluation/solvers/solverRun.ts";
 

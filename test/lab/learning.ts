@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { printFigures } from "./printFigures.ts";
 import { outputPath } from "../../src/cli/parsers.ts";
 import { defineCommand, flag, option } from "../../src/cli/command.ts";
-import { computeSlices } from "../../src/evaluation/slices.ts";
+import { computeSlices } from "../../src/evaluation/metrics.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";
 import { chooseGrpoSettings } from "../../src/run/createRunConfig.ts";
 import { UserError } from "../../src/userError.ts";

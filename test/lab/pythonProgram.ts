@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { AppContext } from "../../src/app/context.ts";
 import { option } from "../../src/cli/command.ts";
 import { PythonProcess } from "../../src/cli/pythonProcess.ts";
-import { findProgram } from "../../src/storage/findProgram.ts";
+import { findProgram } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 
 /** The option that names a Python. */

@@ -3,7 +3,7 @@
  * process after each run. What is timed there is in `torch_training.py`.
  */
 import { z } from "zod";
-import type { Architecture } from "../../src/model/architecture.ts";
+import type { Architecture } from "../../src/model/transformer/architecture.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { measureWork, type OtherWork } from "./measureWork.ts";
 import { pythonOption, startPython } from "./pythonProgram.ts";
@@ -24,7 +24,7 @@ import {
 import { defineCommand } from "../../src/cli/command.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { loadModel } from "../../src/model/modelFolder.ts";
-import { initializeModel } from "../../src/model/transformer.ts";
+import { initializeModel } from "../../src/model/transformer/transformer.ts";
 
 /** The package, in the version that the tests use. */
 const packages = "torch==2.13.0";

@@ -4,8 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse as parseJsonc } from "jsonc-parser";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findServerEntry, parseServerEntries } from "../../src/mcp/mcpConfig.ts";
-import { mcpConfigSchema } from "../../src/mcp/mcpEntry.ts";
+import { findServerEntry, parseServerEntries, mcpConfigSchema } from "../../src/mcp/mcpConfig.ts";
 
 const workspace = join(tmpdir(), "shop");
 const parse = (text: string) => parseServerEntries(text, "prove/mcp.json", workspace);

@@ -1,9 +1,8 @@
 /** MCP over stdio: valid and invalid lines, however they are split into chunks. */
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createConnectionSessions } from "../../src/mcp/connectionSessions.ts";
+import { createConnectionSessions, StdioTransport } from "../../src/mcp/stdioTransport.ts";
 import { exposeServer } from "../../src/mcp/exposedServer.ts";
-import { StdioTransport } from "../../src/mcp/stdioTransport.ts";
 import { counting, countingCatalog } from "../service/countingService.ts";
 
 interface Reply {

@@ -9,14 +9,13 @@ import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createLayout } from "../../src/compute/attentionLayout.ts";
 import { startBackend } from "../../src/compute/backend.ts";
-import { initializeAdapters } from "../../src/model/adapters.ts";
+import { initializeAdapters } from "../../src/model/transformer/adapters.ts";
 import type { AdapterConfig } from "../../src/storage/adapterConfig.ts";
-import { openDecoder } from "../../src/model/decoder.ts";
-import { writeAdapters } from "../../src/model/huggingface/peft.ts";
-import { loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
-import { computeRecomputedGradients } from "../../src/model/recomputedGradients.ts";
+import { openDecoder } from "../../src/model/transformer/decoder.ts";
+import { writeAdapters, loadHuggingFaceModel } from "../../src/model/huggingface/weights.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
+  computeRecomputedGradients,
   addAdapters,
   computeGradients,
   computeLogProbabilities,
@@ -27,7 +26,7 @@ import {
   withoutAdapters,
   type LossFunction,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { UserError } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { constrainBranches, createTokens, groups, tiny } from "./tiny.ts";

@@ -4,18 +4,19 @@
 import type { Call } from "../../src/environment/outcome.ts";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { IdAliases } from "../../src/model/idAliases.ts";
-import { computeChatDigest } from "../../src/model/chatDigest.ts";
-import { isMessageEnd, parseMessage } from "../../src/model/parseChat.ts";
+import { IdAliases } from "../../src/model/student/idAliases.ts";
+import { computeChatDigest } from "../../src/model/student/chatDigest.ts";
 import {
+  isMessageEnd,
+  parseMessage,
   studentLimits,
   encodeMessage,
   encodeOpening,
   encodeResult,
   encodeChat,
-} from "../../src/model/compactChat.ts";
-import { parseArgument, formatArgument } from "../../src/model/valueText.ts";
-import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
+} from "../../src/model/student/compactChat.ts";
+import { parseArgument, formatArgument } from "../../src/model/student/valueText.ts";
+import { marks, trainTokenizer } from "../../src/model/student/tokenizer.ts";
 import type { Conversation } from "../../src/policy/policy.ts";
 
 type Tool = Conversation["tools"][number];

@@ -3,15 +3,15 @@ import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
-import { openDecoder, type Decoder } from "../../src/model/decoder.ts";
-import { type ChosenToken } from "../../src/model/decoderStep.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
+import { openDecoder, type Decoder } from "../../src/model/transformer/decoder.ts";
+import type { ChosenToken } from "../../src/model/transformer/decoderStep.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
   initializeModel,
   computeLogits,
   computeLogProbabilities,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import { tiny, createTokens } from "./tiny.ts";
 

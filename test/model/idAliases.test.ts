@@ -1,6 +1,6 @@
 /** Aliases of entity ids: numbering, restoring, ids that a student made up, and other text. */
 import { describe, expect, test } from "vitest";
-import { IdAliases } from "../../src/model/idAliases.ts";
+import { IdAliases } from "../../src/model/student/idAliases.ts";
 
 describe("ids in a conversation", () => {
   const aliases = new IdAliases();

@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
-import { openDecoder } from "../../src/model/decoder.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
+import { openDecoder } from "../../src/model/transformer/decoder.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
   computeGradients,
   disposeGradients,
   initializeModel,
   meanLoss,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import { groups } from "./tiny.ts";
 
@@ -73,7 +73,14 @@ test.each(["wasm", "auto"] as const)(
 
 test("V8 merges the vectors of the wide build, which is used with AVX2, and no others", () => {
   const check = (named: string) => {
-    const args = ["--no-liftoff", "--trace-wasm-revectorize", join(programs, "cli.js"), "backend", "check", "wasm"];
+    const args = [
+      "--no-liftoff",
+      "--trace-wasm-revectorize",
+      join(programs, "cli.js"),
+      "backend",
+      "check",
+      "wasm",
+    ];
     const { status, stdout } = spawnSync(process.execPath, [...args, "--in-process", "--json"], {
       encoding: "utf8",
       env: { ...process.env, PROVE_KERNELS: named },

@@ -8,11 +8,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { mulberry32 } from "../../src/environment/random.ts";
-import { encodeMessage } from "../../src/model/compactChat.ts";
-import { IdAliases } from "../../src/model/idAliases.ts";
-import { createMessageGrammar } from "../../src/model/messageGrammar.ts";
-import { isMessageEnd, parseMessage } from "../../src/model/parseChat.ts";
-import { parseTokenizer, trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
+import { encodeMessage, isMessageEnd, parseMessage } from "../../src/model/student/compactChat.ts";
+import { IdAliases } from "../../src/model/student/idAliases.ts";
+import { createMessageGrammar } from "../../src/model/student/messageGrammar.ts";
+import {
+  parseTokenizer,
+  trainTokenizer,
+  type Tokenizer,
+} from "../../src/model/student/tokenizer.ts";
 import type { Conversation } from "../../src/policy/policy.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 

@@ -5,11 +5,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as tf from "@tensorflow/tfjs-core";
 import { startBackend } from "../../src/compute/backend.ts";
-import { studentLimits } from "../../src/model/compactChat.ts";
+import { studentLimits, createCompactFormat } from "../../src/model/student/compactChat.ts";
 import { openStudent, type Student, type StudentOptions } from "../../src/model/student.ts";
-import { createCompactFormat } from "../../src/model/compactFormat.ts";
-import { trainTokenizer } from "../../src/model/tokenizer.ts";
-import { initializeModel, type Model } from "../../src/model/transformer.ts";
+import { trainTokenizer } from "../../src/model/student/tokenizer.ts";
+import { initializeModel, type Model } from "../../src/model/transformer/transformer.ts";
 import type { AssistantMessage, Conversation } from "../../src/policy/policy.ts";
 import { programs } from "../compute/numbers.ts";
 

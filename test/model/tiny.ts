@@ -1,6 +1,6 @@
 /** A small architecture and groups of sequences with odd lengths, shared prompts and masks. */
-import type { Architecture } from "../../src/model/architecture.ts";
-import type { Branch, PackedGroup } from "../../src/model/packedBatch.ts";
+import type { Architecture } from "../../src/model/transformer/architecture.ts";
+import type { Branch, PackedGroup } from "../../src/model/transformer/packedBatch.ts";
 import { mulberry32 } from "../../src/environment/random.ts";
 
 export const tiny: Architecture = {

@@ -1,7 +1,12 @@
 /** The tokenizer: lossless text, ids that text never has, numbers, and training. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { marks, parseTokenizer, Tokenizer, trainTokenizer } from "../../src/model/tokenizer.ts";
+import {
+  marks,
+  parseTokenizer,
+  Tokenizer,
+  trainTokenizer,
+} from "../../src/model/student/tokenizer.ts";
 
 const texts = [
   "move 50 from Everyday to Savings",

@@ -5,9 +5,13 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { countParameters, type Architecture } from "../../src/model/architecture.ts";
-import { packGroups, type PackedBatch, type PackedGroup } from "../../src/model/packedBatch.ts";
-import { fromFloat16, toFloat16 } from "../../src/model/float16.ts";
+import { countParameters, type Architecture } from "../../src/model/transformer/architecture.ts";
+import {
+  packGroups,
+  type PackedBatch,
+  type PackedGroup,
+} from "../../src/model/transformer/packedBatch.ts";
+import { fromFloat16, toFloat16 } from "../../src/model/weights.ts";
 import {
   disposeGradients,
   computeGradients,
@@ -16,7 +20,7 @@ import {
   createModel,
   computeLogProbabilities,
   type LossFunction,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { UserError } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { constrainBranches, separateBranches, groups, tiny, createTokens } from "./tiny.ts";

@@ -3,8 +3,14 @@ import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fromFloat16, toFloat16 } from "../../src/model/float16.ts";
-import { openWeights, readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
+import {
+  fromFloat16,
+  toFloat16,
+  openWeights,
+  readWeights,
+  writeWeights,
+  type Weights,
+} from "../../src/model/weights.ts";
 import { UserError } from "../../src/userError.ts";
 import { randomArray } from "../compute/numbers.ts";
 

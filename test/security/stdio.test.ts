@@ -1,9 +1,8 @@
 /** Attacks by an MCP client over stdio. */
 import { PassThrough } from "node:stream";
 import { beforeEach, expect, test } from "vitest";
-import { createConnectionSessions } from "../../src/mcp/connectionSessions.ts";
+import { createConnectionSessions, StdioTransport } from "../../src/mcp/stdioTransport.ts";
 import { exposeServer } from "../../src/mcp/exposedServer.ts";
-import { StdioTransport } from "../../src/mcp/stdioTransport.ts";
 import { counting, countingCatalog } from "../service/countingService.ts";
 
 let input: PassThrough;

@@ -21,7 +21,7 @@ import { tools } from "../../src/cli/tools.ts";
 import { connectServer } from "../../src/mcp/connectedSession.ts";
 import { findServerEntry } from "../../src/mcp/mcpConfig.ts";
 import { findProcessTree, type ProcessRow } from "../../src/mcp/processTree.ts";
-import { findProgram, getSystemProgram } from "../../src/storage/findProgram.ts";
+import { findProgram, getSystemProgram } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/transports.ts";
 import { runCommand } from "../cli/terminal.ts";

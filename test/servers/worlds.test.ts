@@ -10,10 +10,9 @@ import {
   createFixtureSchema,
   getFixtureFile,
   type Fixture,
+  isHeldOutWorld,
 } from "../../src/environment/fixture.ts";
-import { isHeldOutWorld } from "../../src/environment/fixtureName.ts";
-import { World } from "../../src/environment/world.ts";
-import { readWorldVocabulary } from "../../src/environment/worldVocabulary.ts";
+import { World, readWorldVocabulary } from "../../src/environment/world.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { Cast, findDisagreements } from "../../src/servers/worldChecks.ts";
 import { catalog, root } from "../contracts/transports.ts";

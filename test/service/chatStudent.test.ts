@@ -7,7 +7,7 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { loadModel, readModelFolder } from "../../src/model/modelFolder.ts";
 import { openStudent, type Student } from "../../src/model/student.ts";
-import type { Model } from "../../src/model/transformer.ts";
+import type { Model } from "../../src/model/transformer/transformer.ts";
 import { openEndpoint } from "../../src/policy/endpoint.ts";
 import { createEndpointPolicy } from "../../src/policy/chatMessages.ts";
 import type { Policy } from "../../src/policy/policy.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { attachTrainer } from "../../src/run/attach.ts";
 import { acquireTrainerLock, readTrainerLock, getTrainerLockFile } from "../../src/run/locks.ts";
-import { findProcessStart } from "../../src/storage/processStart.ts";
+import { findProcessStart } from "../../src/storage/processes.ts";
 
 let folder: string;
 beforeEach(() => {

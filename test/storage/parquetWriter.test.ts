@@ -1,8 +1,7 @@
 /** Parquet files that are written row by row, read back. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readParquetRows } from "../../src/storage/parquet.ts";
-import { ParquetFile } from "../../src/storage/parquetWriter.ts";
+import { readParquetRows, ParquetFile } from "../../src/storage/parquet.ts";
 import { emptyFolder } from "../cli/program.ts";
 
 const file = () => join(emptyFolder(), "rows.parquet");

@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { ChatFormat } from "../../src/model/chatFormat.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import {
   computeGradients,
   computeLogProbabilities,
@@ -11,7 +11,7 @@ import {
   initializeModel,
   type Gradients,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import type { GrpoConfig, SftConfig } from "../../src/run/config.ts";
 import type { SftStep } from "../../src/run/metrics.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";

@@ -15,9 +15,9 @@ import {
   refuse,
   createToolFactory,
 } from "../../src/environment/server.ts";
-import { studentLimits } from "../../src/model/compactChat.ts";
-import type { Architecture } from "../../src/model/architecture.ts";
-import { trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
+import { studentLimits } from "../../src/model/student/compactChat.ts";
+import type { Architecture } from "../../src/model/transformer/architecture.ts";
+import { trainTokenizer, type Tokenizer } from "../../src/model/student/tokenizer.ts";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";

@@ -6,10 +6,10 @@ import * as tf from "@tensorflow/tfjs-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
-import { packGroups } from "../../src/model/packedBatch.ts";
+import { packGroups } from "../../src/model/transformer/packedBatch.ts";
 import { openStudent } from "../../src/model/student.ts";
 import type { TokenMask } from "../../src/model/textTokens.ts";
-import { createCompactFormat } from "../../src/model/compactFormat.ts";
+import { createCompactFormat } from "../../src/model/student/compactChat.ts";
 import type { ChatFormat } from "../../src/model/chatFormat.ts";
 import {
   computeGradients,
@@ -17,7 +17,7 @@ import {
   disposeGradients,
   initializeModel,
   type Model,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
 import { defaultGrpoSettings, type GrpoConfig } from "../../src/run/config.ts";

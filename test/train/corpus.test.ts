@@ -4,9 +4,8 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Catalog } from "../../src/environment/catalog.ts";
-import { shortenReply } from "../../src/model/replyText.ts";
-import { createCompactFormat } from "../../src/model/compactFormat.ts";
-import type { Tokenizer } from "../../src/model/tokenizer.ts";
+import { shortenReply, createCompactFormat } from "../../src/model/student/compactChat.ts";
+import type { Tokenizer } from "../../src/model/student/tokenizer.ts";
 import { defaultSftSettings } from "../../src/run/config.ts";
 import {
   buildCorpus,

@@ -17,7 +17,7 @@ import {
 } from "../../src/model/modelFolder.ts";
 import { templateFiles } from "../../src/model/huggingface/chatTemplate.ts";
 import { openStudent } from "../../src/model/student.ts";
-import type { Model } from "../../src/model/transformer.ts";
+import type { Model } from "../../src/model/transformer/transformer.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
 import type { GrpoConfig, SftConfig } from "../../src/run/config.ts";
 import { createRunConfigFrom } from "../../src/run/createRunConfig.ts";

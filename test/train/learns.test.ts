@@ -5,12 +5,16 @@
 import { queryObjects } from "node:v8";
 import { beforeAll, describe, expect, test, onTestFinished, vi } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { CallMemo } from "../../src/environment/callMemo.ts";
+import { CallMemo } from "../../src/environment/session.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
-import { createCompactFormat } from "../../src/model/compactFormat.ts";
+import { createCompactFormat } from "../../src/model/student/compactChat.ts";
 import type { ChatFormat } from "../../src/model/chatFormat.ts";
 import { copyWeights } from "../../src/model/modelFolder.ts";
-import { initializeModel, createModel, type Model } from "../../src/model/transformer.ts";
+import {
+  initializeModel,
+  createModel,
+  type Model,
+} from "../../src/model/transformer/transformer.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
 import {
   defaultGrpoSettings,

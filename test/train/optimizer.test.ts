@@ -2,7 +2,11 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { initializeModel, type Gradients, type Model } from "../../src/model/transformer.ts";
+import {
+  initializeModel,
+  type Gradients,
+  type Model,
+} from "../../src/model/transformer/transformer.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { tiny } from "../model/tiny.ts";

@@ -1,7 +1,7 @@
 /** What a training is estimated to need, and which settings are proposed if it does not fit. */
 import { expect, test } from "vitest";
 import { formatPrepareCommand } from "../../src/engine/target.ts";
-import { countParameters } from "../../src/model/architecture.ts";
+import { countParameters } from "../../src/model/transformer/architecture.ts";
 import { countSlots } from "../../src/model/student.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 import { formatPlan, summarizePlan, type TrainingPlan } from "../../src/run/trainingPlan.ts";

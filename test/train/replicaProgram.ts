@@ -1,11 +1,11 @@
 /** The program that replicas run in tests: runs the case of its setup and sends the results. */
 import { startBackend } from "../../src/compute/backend.ts";
-import { packGroups, type PackedGroup } from "../../src/model/packedBatch.ts";
+import { packGroups, type PackedGroup } from "../../src/model/transformer/packedBatch.ts";
 import {
   disposeGradients,
   computeGradients,
   initializeModel,
-} from "../../src/model/transformer.ts";
+} from "../../src/model/transformer/transformer.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { UserError } from "../../src/userError.ts";
 import { runReplica, type Replica } from "../../src/train/replicas.ts";

@@ -1,10 +1,10 @@
 /** Writes the model folder of a student with one small layer, random weights and 700 tokens. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { startBackend } from "../../src/compute/backend.ts";
-import { studentLimits } from "../../src/model/compactChat.ts";
+import { studentLimits } from "../../src/model/student/compactChat.ts";
 import { copyWeights, createConfig, writeModelFolder } from "../../src/model/modelFolder.ts";
-import { trainTokenizer } from "../../src/model/tokenizer.ts";
-import { initializeModel } from "../../src/model/transformer.ts";
+import { trainTokenizer } from "../../src/model/student/tokenizer.ts";
+import { initializeModel } from "../../src/model/transformer/transformer.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { programs } from "../compute/numbers.ts";
 

@@ -6,10 +6,10 @@
 import { setImmediate } from "node:timers/promises";
 import { startBackend } from "../../compute/backend.ts";
 import { createRandom } from "../../environment/random.ts";
-import type { Architecture } from "../../model/architecture.ts";
-import { openDecoder } from "../../model/decoder.ts";
+import type { Architecture } from "../../model/transformer/architecture.ts";
+import { openDecoder } from "../../model/transformer/decoder.ts";
 import { loadModel, type StoredModel } from "../../model/modelFolder.ts";
-import { packGroups } from "../../model/packedBatch.ts";
+import { packGroups } from "../../model/transformer/packedBatch.ts";
 import { openStudent } from "../../model/student.ts";
 import {
   computeGradients,
@@ -17,7 +17,7 @@ import {
   initializeModel,
   meanLoss,
   type Model,
-} from "../../model/transformer.ts";
+} from "../../model/transformer/transformer.ts";
 import { rollout } from "../../policy/rollout.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
 import { defaultGrpoSettings, type GrpoConfig } from "../../run/config.ts";

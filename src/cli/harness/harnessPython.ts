@@ -8,7 +8,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { ProcessTree } from "../../mcp/processTree.ts";
-import { findProgram } from "../../storage/findProgram.ts";
+import { findProgram } from "../../storage/processes.ts";
 import { withWriteErrors } from "../../storage/fileErrors.ts";
 import { UserError } from "../../userError.ts";
 import type { CliContext } from "../command.ts";

@@ -1,7 +1,7 @@
 /** Locates stored attempts, and creates the addresses of their transcripts. */
 import { basename } from "node:path";
 import { Uri } from "vscode";
-import type { LineRange } from "../../storage/lineRange.ts";
+import type { LineRange } from "../../storage/lineIndex.ts";
 import { toTitle, type AttemptLocation } from "./storedLocation.ts";
 
 /** What a node of a tree that has an attempt says about it. */

@@ -5,8 +5,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { GroupLine } from "../../run/group.ts";
-import { LineIndexes } from "../../storage/lineIndex.ts";
-import type { LineRange } from "../../storage/lineRange.ts";
+import { LineIndexes, type LineRange } from "../../storage/lineIndex.ts";
 
 export interface GroupEntry extends LineRange {
   readonly task: string;

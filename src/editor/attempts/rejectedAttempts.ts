@@ -1,6 +1,5 @@
 /** The attempts that synthesis rejected: an index of their file, and each one as a transcript. */
-import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
-import type { LineRange } from "../../storage/lineRange.ts";
+import { LineIndexes, type IndexedLines, type LineRange } from "../../storage/lineIndex.ts";
 import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report/report.ts";
 import { parseStateLog, type Transition } from "../../synthesis/pipeline/conversation/stateLog.ts";
 import type { TranscriptOptions } from "../../trajectory/transcript.ts";

@@ -2,8 +2,8 @@
 import type { Uri } from "vscode";
 import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import { getGroupsFile, readRun } from "../../run/folder.ts";
-import { readJsonAt } from "../../storage/lineRange.ts";
-import { checkRegularFile } from "../../storage/regularFile.ts";
+import { readJsonAt } from "../../storage/lineIndex.ts";
+import { checkRegularFile } from "../../storage/textFiles.ts";
 import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
 import { type Task, parseTaskLine, taskLineSchema } from "../../trajectory/task.ts";

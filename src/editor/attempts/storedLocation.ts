@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import type { Uri } from "vscode";
 import { getGroupsFile } from "../../run/folder.ts";
-import type { LineRange } from "../../storage/lineRange.ts";
+import type { LineRange } from "../../storage/lineIndex.ts";
 
 /** The query of a transcript's address, as JSON. */
 export type AttemptLocation =

@@ -7,8 +7,12 @@
  * 0.50 s, skipping the trajectory's value with a scanner and parsing the rest 0.44 s, and `visit`
  * of jsonc-parser 0.92 s. The longest time without a pause is 13 ms.
  */
-import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
-import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
+import {
+  LineIndexes,
+  type IndexedLines,
+  readJsonAt,
+  type LineRange,
+} from "../../storage/lineIndex.ts";
 import { parseTask } from "../../trajectory/file.ts";
 import { taskFormat, type Task, earlierTaskFormats } from "../../trajectory/task.ts";
 

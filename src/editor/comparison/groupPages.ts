@@ -6,7 +6,7 @@ import type { AttemptView } from "../../protocol/attemptsPage.ts";
 import type { GroupPage, GroupView } from "../../protocol/groupPage.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { type GroupLine, parseGroupLine } from "../../run/group.ts";
-import { readJsonAt } from "../../storage/lineRange.ts";
+import { readJsonAt } from "../../storage/lineIndex.ts";
 import { UserError } from "../../userError.ts";
 import { createTranscriptUri, isTranscript, pickLineRange } from "../attempts/attemptLocation.ts";
 import { type GroupEntry, indexGroups } from "../attempts/groupIndex.ts";

@@ -1,6 +1,6 @@
 /** Repeats an attempt in a world that has been edited, and compares result and reward. */
 import type { Catalog } from "../../environment/catalog.ts";
-import { parseFixtureName } from "../../environment/fixtureName.ts";
+import { parseFixtureName } from "../../environment/fixture.ts";
 import type { Profile } from "../../reward/profiles.ts";
 import { rerecord } from "../../trajectory/replay.ts";
 import type { RecordedAttempt } from "../../trajectory/attempt.ts";

@@ -16,7 +16,7 @@ import type { RunState } from "../../protocol/runPage.ts";
 import type { EngineWork } from "../../protocol/work.ts";
 import { createEngineConflict, readEngineLock } from "../../run/locks.ts";
 import { clearEnd, readEnd, writeEnd } from "../../run/folder.ts";
-import { findProgram } from "../../storage/findProgram.ts";
+import { findProgram } from "../../storage/processes.ts";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
 import { showError, showInformation, showWarning } from "../shared/notifications.ts";

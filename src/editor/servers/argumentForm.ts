@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { findTypeMismatch } from "../../environment/typeCheck.ts";
+import { findTypeMismatch } from "../../environment/argumentChecks.ts";
 import { formatJson } from "../shared/jsonValues.ts";
 
 interface FieldProperties {

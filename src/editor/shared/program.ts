@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { CancellationError, type CancellationToken } from "vscode";
 import { type Channel, createForkChannel } from "../../channel/channel.ts";
 import type { EditorMessages, ProgramMessages } from "../../protocol/work.ts";
-import { findProgram } from "../../storage/findProgram.ts";
+import { findProgram } from "../../storage/processes.ts";
 import { UserError } from "../../userError.ts";
 import { type ProgressReport, showProgress } from "./notifications.ts";
 import { getSetting } from "./settings.ts";

@@ -10,7 +10,7 @@ import type { z } from "zod";
 import { renameOver, writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
 import { readIfExists, toWriteError, withWriteErrors } from "../../storage/fileErrors.ts";
 import { parseJson } from "../../storage/parseJson.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 import { reportError } from "./report.ts";
 

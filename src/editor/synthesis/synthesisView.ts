@@ -10,7 +10,7 @@ import type {
   Tally,
   TransitionCount,
 } from "../../protocol/synthesisPage.ts";
-import { readTextsAt } from "../../storage/lineRange.ts";
+import { readTextsAt } from "../../storage/lineIndex.ts";
 import { parseStateLog } from "../../synthesis/pipeline/conversation/stateLog.ts";
 import {
   formatDistances,

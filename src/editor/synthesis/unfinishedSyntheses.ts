@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { z } from "zod";
 import { readLock } from "../../storage/fileLock.ts";
-import { findProcessStart } from "../../storage/processStart.ts";
+import { findProcessStart } from "../../storage/processes.ts";
 import { readSharedFile, writeSharedFile, type SharedFile } from "../shared/sharedFile.ts";
 import type { SynthesisChoices } from "./synthesisPrompts.ts";
 

@@ -2,7 +2,7 @@
  * Searches the texts of tasks: every message, every call and its result. Yields hits as they are
  * found, and reads the file in chunks.
  */
-import { readTextsAt } from "../../storage/lineRange.ts";
+import { readTextsAt } from "../../storage/lineIndex.ts";
 import { matchesFields, type TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "../attempts/taskIndex.ts";
 

@@ -18,7 +18,7 @@ export interface Solver {
   readonly isIdle?: (task: Task) => boolean;
 }
 
-export interface SolverPolicy extends Policy {
+interface SolverPolicy extends Policy {
   /** Why the solver could not go on as it does, if the last attempt met such a case. */
   readonly problem: string | undefined;
   /** How many choices the solver had in the last attempt, such as calls to leave out. */

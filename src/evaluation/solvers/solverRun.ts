@@ -4,19 +4,28 @@
  * been shown is looked up first.
  */
 import type { Call } from "../../environment/outcome.ts";
-import type { JsonObject } from "../../environment/json.ts";
+import { type JsonObject, canonicalJson, type Json, isJsonObject } from "../../environment/json.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { AssistantMessage } from "../../policy/policy.ts";
-import type { Task } from "../../trajectory/task.ts";
+import type { Task, Fact } from "../../trajectory/task.ts";
 import { appliesTo, isAgreement } from "../../trajectory/taskRules.ts";
-import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import {
+  type CallEvent,
+  type Event,
+  getCallValue,
+  listCalls,
+} from "../../trajectory/trajectory.ts";
 import { Knowledge, type ShownResult } from "../../trajectory/knowledge.ts";
-import { getPlan, type PlannedCall, type PlannedTurn } from "./plan.ts";
 import { findEntityValues } from "../../trajectory/entities.ts";
-import { isShown } from "./shown.ts";
-import { replaceStrings } from "./values.ts";
-import { listScalars, type Scalar } from "../../trajectory/valueMatching.ts";
+import {
+  listScalars,
+  type Scalar,
+  isDistinctive,
+  containsToken,
+} from "../../trajectory/valueMatching.ts";
+import { indexResult, showsFact, showsValue } from "../../trajectory/resultIndex.ts";
+import { listArguments } from "./toolSchemas.ts";
 
 /** Messages of a solver, each of which is answered by the events after it. */
 export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;
@@ -210,3 +219,220 @@ const mapByName = (tools: readonly Tool[]): ReadonlyMap<string, Tool> =>
 /** The name of a tool without that of its server. */
 const getBareName = (name: string, tools: ReadonlyMap<string, Tool>): string =>
   name.slice((tools.get(name)?.server.length ?? -1) + 1);
+
+// What a solver has to do in a task: its goals as calls, turn by turn, with the results that the
+// teacher saw and the values that flow from one call to another.
+
+export interface PlannedCall {
+  readonly goal: number;
+  readonly turn: number;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  /** Keys of arguments that are free text. */
+  readonly mask: readonly string[];
+  readonly isRead: boolean;
+  /** The result that the teacher saw; undefined if the task has no trajectory of its teacher. */
+  readonly result: Json | undefined;
+  /** The values of the result that later calls take and that the user has not said. */
+  readonly flows: ReadonlySet<Scalar>;
+  /** What the user asked for; undefined if the task does not say, as older ones. */
+  readonly facts: readonly Fact[] | undefined;
+  /** The values of earlier results that the arguments take and that the user has not said. */
+  readonly taken: ReadonlySet<Scalar>;
+  /** Goals that must come before. */
+  readonly after: ReadonlySet<number>;
+  /** The user did not ask for it: its result only supplies arguments of later calls. */
+  readonly isLookUp: boolean;
+}
+
+interface PlannedTurn {
+  /** What the user says, and what the teacher answered when all was done. */
+  readonly user: string;
+  readonly reply: string;
+  readonly calls: readonly PlannedCall[];
+}
+
+const plans = new WeakMap<Task, readonly PlannedTurn[]>();
+
+/** The plan of a task by its goals; `tools` are those that it offers. */
+function getPlan(task: Task, tools: ReadonlyMap<string, Tool>): readonly PlannedTurn[] {
+  let plan = plans.get(task);
+  if (!plan) plans.set(task, (plan = createPlan(task, tools)));
+  return plan;
+}
+
+function createPlan(
+  { goals, turns, trajectory }: Task,
+  tools: ReadonlyMap<string, Tool>,
+): readonly PlannedTurn[] {
+  const results = collectResults({ goals, trajectory });
+  const drafts = goals.flatMap(({ calls, after, turn }, goal) =>
+    calls.map((call, part) => {
+      const userText = turns
+        .slice(0, turn + 1)
+        .map(it => it.user)
+        .join("\n");
+      const unsaid = [...listScalars(call.arguments)].filter(
+        it => isDistinctive(it) && !containsToken(userText, String(it)),
+      );
+      return {
+        goal,
+        turn,
+        name: call.name,
+        arguments: call.arguments,
+        mask: call.mask ?? [],
+        purpose: call.for,
+        values: call.values,
+        facts: call.facts,
+        // a tool that a later turn adds is not among the tools; only reads have a purpose
+        isRead: call.for !== undefined || tools.get(call.name)?.effect === "read",
+        result: results[goal]![part],
+        unsaid,
+        after: new Set(after.map(it => it.goal)),
+      };
+    }),
+  );
+  const planned = drafts.map(({ unsaid, purpose, values, ...call }): PlannedCall => {
+    const own = new Set(call.result === undefined ? [] : listScalars(call.result));
+    const users = drafts.filter(it => it.goal > call.goal && it.after.has(call.goal));
+    const flows = new Set(users.flatMap(it => it.unsaid.filter(value => own.has(value))));
+    const taken = unsaid.filter(it =>
+      drafts.some(
+        other =>
+          call.after.has(other.goal) &&
+          other.result !== undefined &&
+          [...listScalars(other.result)].includes(it),
+      ),
+    );
+    const feedsOwnTurn = users.some(
+      it => it.turn === call.turn && it.unsaid.some(value => flows.has(value)),
+    );
+    const isLookUp = purpose === undefined ? call.isRead && feedsOwnTurn : purpose === "feeds";
+    return {
+      ...call,
+      flows: new Set([...flows, ...(values ?? [])]),
+      taken: new Set(taken),
+      isLookUp,
+    };
+  });
+  return turns.map(({ user, reply }, turn) => ({
+    user,
+    reply,
+    calls: planned.filter(it => it.turn === turn),
+  }));
+}
+
+/** The teacher's result of each goal call: that of its next equal call. */
+function collectResults({
+  goals,
+  trajectory,
+}: Pick<Task, "goals" | "trajectory">): readonly (readonly (Json | undefined)[])[] {
+  const made = listCalls(trajectory).filter(it => it.outcome.kind === "ok");
+  const used = new Set<number>();
+  return goals.map(goal =>
+    goal.calls.map(call => {
+      const wanted = canonicalJson(call.arguments);
+      const at = made.findIndex(
+        (it, i) => !used.has(i) && it.name === call.name && canonicalJson(it.arguments) === wanted,
+      );
+      if (at < 0) return undefined;
+      used.add(at);
+      return getCallValue(made[at]!);
+    }),
+  );
+}
+
+// Decides whether results show what a planned read is for, as the success of an attempt does.
+
+/**
+ * Whether results together show the values that later calls take, the facts that the user asked for
+ * or, where the task does not name them, all of the teacher's result.
+ */
+function isShown(
+  planned: PlannedCall,
+  results: readonly ShownResult[],
+  tool: Tool | undefined,
+): boolean {
+  const { result, facts, flows } = planned;
+  if (result === undefined) return false;
+  if (planned.isLookUp) {
+    const scalars = new Set(results.flatMap(it => [...listScalars(it.value)]));
+    return [...flows].every(it => scalars.has(it));
+  }
+  if (!facts) return results.some(it => showsAll(it.value, result));
+  return (
+    facts.length > 0 && facts.every(fact => results.some(it => shows(it, fact, planned, tool)))
+  );
+}
+
+/**
+ * A fact that is about no entity, such as a travel time, depends on the call: only a result of the
+ * planned tool with the same required arguments shows it.
+ */
+function shows(
+  made: ShownResult,
+  fact: Fact,
+  planned: PlannedCall,
+  tool: Tool | undefined,
+): boolean {
+  const { entity, of = [], field, value } = fact;
+  const args = made.arguments;
+  if (entity !== undefined) {
+    const wanted = { texts: new Set([entity, ...of]), aliases: new Map<string, string>() };
+    return showsFact(indexResult(made.value, args, wanted), fact);
+  }
+  if (made.name !== planned.name || !tool || field === undefined) return false;
+  return haveSameRequired(tool, args, planned.arguments) && showsValue(made.value, field, value!);
+}
+
+const haveSameRequired = (tool: Tool, a: JsonObject, b: JsonObject): boolean =>
+  listArguments(tool).every(
+    ({ key, isRequired }) => !isRequired || canonicalJson(a[key]) === canonicalJson(b[key]),
+  );
+
+/** What a teacher's call showed, as a result of one's own. */
+export const toShownResult = ({ name, arguments: args, result }: PlannedCall): ShownResult[] =>
+  result === undefined ? [] : [{ name, arguments: args, value: result }];
+
+// Compares results by what they show: their rows and their plain values.
+
+/** The plain fields of every object in a value, an object each. */
+export function listRows(value: Json): JsonObject[] {
+  const rows: JsonObject[] = [];
+  collectRows(value, rows);
+  return rows;
+}
+
+function collectRows(value: Json, rows: JsonObject[]): void {
+  if (Array.isArray(value)) for (const it of value) collectRows(it as Json, rows);
+  else if (isJsonObject(value)) {
+    const fields = Object.entries(value);
+    const plain = fields.filter(([, it]) => it === null || typeof it !== "object");
+    if (plain.length > 0) rows.push(Object.fromEntries(plain));
+    for (const [, it] of fields) collectRows(it, rows);
+  }
+}
+
+/** Whether a value shows every row and every plain value of another one. */
+function showsAll(value: Json, wanted: Json): boolean {
+  const rows = listRows(value);
+  const scalars = new Set(listScalars(value));
+  return (
+    [...listScalars(wanted)].every(it => scalars.has(it)) &&
+    listRows(wanted).every(row => rows.some(it => contains(it, row)))
+  );
+}
+
+const contains = (row: JsonObject, part: JsonObject): boolean =>
+  Object.entries(part).every(([key, it]) => Object.hasOwn(row, key) && row[key] === it);
+
+/** Replaces strings in a value, wherever they are. */
+export function replaceStrings(value: Json, replacements: ReadonlyMap<string, string>): Json {
+  if (replacements.size === 0) return value;
+  if (typeof value === "string") return replacements.get(value) ?? value;
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(it => replaceStrings(it as Json, replacements));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, it]) => [key, replaceStrings(it, replacements)]),
+  );
+}

@@ -1,7 +1,13 @@
 /** All solvers, in the order of tables: the right ones first. */
-import { alternativeReader } from "./alternativeReader.ts";
-import { asker, parallel, verifier } from "./carefulSolvers.ts";
-import { filterer, lister, pager } from "./listReaders.ts";
+import {
+  alternativeReader,
+  asker,
+  parallel,
+  verifier,
+  filterer,
+  lister,
+  pager,
+} from "./rightSolvers.ts";
 import type { Solver } from "./solver.ts";
 import {
   conditionIgnorer,

@@ -2,13 +2,20 @@
  * Solvers that do not do what the user asked for. A task that one of them passes, although it left
  * something out or did something else, checks too little.
  */
-import type { PlannedCall } from "./plan.ts";
+import {
+  type PlannedCall,
+  toShownResult,
+  type SolverRun,
+  type Steps,
+  replaceStrings,
+} from "./solverRun.ts";
 import type { Solver } from "./solver.ts";
-import { toShownResult } from "./shown.ts";
-import type { SolverRun, Steps } from "./solverRun.ts";
-import { fillArguments } from "./plausibleValues.ts";
 import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
-import { changeOneValue, guessIds } from "./wrongValues.ts";
+import type { Json, JsonObject } from "../../environment/json.ts";
+import { findEntityValues } from "../../trajectory/entities.ts";
+import { listArguments, type Argument } from "./toolSchemas.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
+import type { JsonSchema, Tool } from "../../environment/server.ts";
 
 const createWrongSolver = (
   name: string,
@@ -168,4 +175,151 @@ const suppliesIds = (run: SolverRun, { goal, flows }: PlannedCall): boolean =>
 /** Makes a planned call, unless it takes values that nothing has shown. */
 function* makeIfSeen(run: SolverRun, call: PlannedCall): Steps {
   if (run.listUnseen(call).length === 0) yield* run.make(call);
+}
+
+// Replaces values in a call's arguments by others that are just as plausible.
+
+/** The arguments with made-up ids where neither a result nor the user has shown the ids. */
+function guessIds(run: SolverRun, name: string, args: JsonObject): JsonObject {
+  const tool = run.tools.get(name);
+  if (!tool) return args;
+  const unseen = findEntityValues(tool.inputSchema, args).ids.filter(
+    it => !it.isSpoken && !run.knowledge.hasSeen(it.value),
+  );
+  const guesses = new Map(unseen.map(it => [it.value, guessId(it.value)]));
+  return replaceStrings(args, guesses) as JsonObject;
+}
+
+/** Another id of the same form; the same one if it has no digits. */
+const guessId = (id: string): string => id.replaceAll(/\d/g, it => String((Number(it) + 3) % 10));
+
+/** The arguments of a planned call with one value changed; undefined if none can be. */
+function changeOneValue(run: SolverRun, call: PlannedCall): JsonObject | undefined {
+  const tool = run.tools.get(call.name);
+  if (!tool) return undefined;
+  const { arguments: args } = run.toCall(call);
+  const changeable = listArguments(tool).filter(
+    it =>
+      Object.hasOwn(args, it.key) &&
+      !call.mask.includes(it.key) &&
+      (it.isRequired || !call.isRead) &&
+      it.key !== "limit",
+  );
+  for (const it of run.random.shuffle(changeable)) {
+    const value = changeValue(run, it, args[it.key]!);
+    if (value !== undefined) return { ...args, [it.key]: value };
+  }
+  return undefined;
+}
+
+/** Another value of the same type; undefined for a text that could be put in other words. */
+function changeValue(run: SolverRun, argument: Argument, value: Json): Json | undefined {
+  const { server, entity, label, schema, isList } = argument;
+  if (isList) {
+    if (!Array.isArray(value) || value.length === 0) return undefined;
+    const [first, ...rest] = value as readonly Json[];
+    const changed = changeValue(run, { ...argument, isList: false }, first!);
+    return changed === undefined ? undefined : [changed, ...rest];
+  }
+  if (typeof value === "number") return changeNumber(value, schema);
+  // an optional flag often makes no difference
+  if (typeof value === "boolean") return argument.isRequired ? !value : undefined;
+  if (typeof value !== "string") return undefined;
+  const choices = schema["enum"];
+  if (Array.isArray(choices)) return pickOther(run, choices as readonly string[], value);
+  if (entity !== undefined)
+    return pickOther(run, [...listOtherIds(run, argument, value), guessId(value)], value);
+  if (label !== undefined) return pickOther(run, run.knowledge.listLabels(server, label), value);
+  return changeDay(value);
+}
+
+/**
+ * The ids that were shown, without those of the same parent, such as the messages of one thread: it
+ * often makes no difference to which of them one replies.
+ */
+function listOtherIds(
+  { knowledge }: SolverRun,
+  { server, entity }: Argument,
+  id: string,
+): readonly string[] {
+  const source = knowledge.findResultWith(id);
+  const hasParent = source && [...listScalars(source.arguments)].some(it => knowledge.isId(it));
+  const siblings = new Set(hasParent ? listScalars(source.value) : []);
+  return knowledge.listIds(server, entity!).filter(it => !siblings.has(it));
+}
+
+function pickOther(
+  { random }: SolverRun,
+  values: readonly string[],
+  value: string,
+): string | undefined {
+  const others = values.filter(it => it !== value);
+  return others.length > 0 ? random.pick(others) : undefined;
+}
+
+function changeNumber(value: number, { maximum }: JsonObject): number {
+  const changed = value + Math.max(1, Math.round(Math.abs(value) / 10));
+  return typeof maximum === "number" && changed > maximum ? value - 1 : changed;
+}
+
+/** The day before or after, at the same time. */
+function changeDay(value: string): string | undefined {
+  const parts = /^(\d{4}-\d\d-)(\d\d)(T\d\d:\d\d)?$/.exec(value);
+  if (!parts) return undefined;
+  const day = Number(parts[2]);
+  const other = day < 28 ? day + 1 : day - 1;
+  return `${parts[1]}${String(other).padStart(2, "0")}${parts[3] ?? ""}`;
+}
+
+// Makes up arguments that a tool's schema allows.
+
+/** A value for each required argument of a tool. */
+export function fillArguments(run: SolverRun, tool: Tool): JsonObject {
+  return Object.fromEntries(
+    listArguments(tool).flatMap(it => {
+      if (!it.isRequired) return [];
+      const value = fillArgument(run, it);
+      return [[it.key, it.isList ? [value] : value]];
+    }),
+  );
+}
+
+function fillArgument(
+  { knowledge, task }: SolverRun,
+  { server, entity, label, schema }: Argument,
+): Json {
+  if (entity !== undefined)
+    return knowledge.listIds(server, entity).at(-1) ?? `${entity.slice(0, 3)}_101`;
+  if (label !== undefined) return knowledge.listLabels(server, label).at(-1) ?? "Studio";
+  return fillSchema(schema, task.now);
+}
+
+function fillSchema(schema: JsonSchema, now: string): Json {
+  const choices = schema["enum"];
+  if (Array.isArray(choices)) return choices[0] as Json;
+  if (schema["const"] !== undefined) return schema["const"];
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  if (Array.isArray(branches)) return fillSchema(branches[0] as JsonSchema, now);
+  switch (schema["type"]) {
+    case "integer":
+    case "number":
+      return typeof schema["minimum"] === "number" ? Math.max(1, schema["minimum"]) : 1;
+    case "boolean":
+      return true;
+    case "array":
+      return [fillSchema((schema["items"] ?? {}) as JsonSchema, now)];
+    case "object": {
+      const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
+      const required = (schema["required"] ?? []) as readonly string[];
+      return Object.fromEntries(required.map(it => [it, fillSchema(properties[it] ?? {}, now)]));
+    }
+    default:
+      return fillText(schema, now);
+  }
+}
+
+function fillText(schema: JsonSchema, now: string): string {
+  if (schema["format"] === "date") return now.slice(0, 10);
+  if (schema["format"] === "date-time") return now;
+  return "Notes";
 }

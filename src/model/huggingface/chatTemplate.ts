@@ -9,15 +9,8 @@ import { Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
-import { defaultTemplate } from "./defaultTemplate.ts";
-
-/** A message as templates read it. */
-export interface TemplateMessage extends JsonObject {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  readonly content: string;
-}
 
 export interface TemplateInput {
   readonly messages: readonly JsonObject[];
@@ -35,7 +28,7 @@ export interface ChatTemplate {
 }
 
 /** Which template is used: the model's own, or the default one of this program. */
-export type TemplateChoice = "own" | "default";
+type TemplateChoice = "own" | "default";
 
 const specialToken = z.union([z.string(), z.looseObject({ content: z.string() })]).nullish();
 const tokenizerConfig = z.looseObject({
@@ -213,3 +206,31 @@ function formatTime(format: string, now: string): string {
     return minus ? value.replace(/^0/, "") : value;
   });
 }
+
+// The chat template for models whose own one does not show tools: turns between `<|im_start|>` and
+// `<|im_end|>`, tools as JSON in the system turn, calls as JSON between `<tool_call>` tags.
+
+export const defaultTemplate = String.raw`{%- set hasSystem = messages[0].role == 'system' -%}
+{{- '<|im_start|>system\n' -}}
+{{- messages[0].content if hasSystem else 'You are an assistant.' -}}
+{%- if tools -%}
+  {{- '\n\nTools that you can call, one in each line:\n' -}}
+  {%- for tool in tools -%}
+    {{- tool | tojson + '\n' -}}
+  {%- endfor -%}
+  {{- 'Write a call like this:\n<tool_call>\n{"name": "tool", "arguments": {"key": "value"}}\n</tool_call>' -}}
+{%- endif -%}
+{{- '<|im_end|>\n' -}}
+{%- for message in (messages[1:] if hasSystem else messages) -%}
+  {{- '<|im_start|>' + message.role + '\n' + message.content -}}
+  {%- for call in message.tool_calls or [] -%}
+    {{- '\n' if message.content or not loop.first else '' -}}
+    {{- '<tool_call>\n{"name": ' + (call.function.name | tojson) -}}
+    {{- ', "arguments": ' + (call.function.arguments | tojson) + '}\n</tool_call>' -}}
+  {%- endfor -%}
+  {{- '<|im_end|>\n' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+  {{- '<|im_start|>assistant\n' -}}
+{%- endif -%}
+`;

@@ -7,13 +7,17 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { checkArchitecture, type Architecture, type RopeScaling } from "../architecture.ts";
+import {
+  checkArchitecture,
+  type Architecture,
+  type RopeScaling,
+} from "../transformer/architecture.ts";
 
 /** The families of models that can be read, as `model_type` in config.json. */
-export const modelTypes = ["llama", "qwen2", "qwen3", "granite", "granitemoehybrid"] as const;
-export type ModelType = (typeof modelTypes)[number];
+const modelTypes = ["llama", "qwen2", "qwen3", "granite", "granitemoehybrid"] as const;
+type ModelType = (typeof modelTypes)[number];
 
-export interface HuggingFaceConfig {
+interface HuggingFaceConfig {
   readonly modelType: ModelType;
   readonly architecture: Architecture;
   readonly bosTokenId: number | undefined;

@@ -6,23 +6,18 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { hash } from "node:crypto";
-import { writeFileAtomically } from "../../storage/atomicWrite.ts";
-import { chooseModelName, settingsFormat } from "../../storage/modelName.ts";
+import { writeFileAtomically, writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
+import { chooseModelName, settingsFormat, getSettingsFile } from "../../storage/modelName.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 import type { ChatFormat, ChatLimits } from "../chatFormat.ts";
 import type { StoredAdapters } from "../storedAdapters.ts";
-import { modelFormat, type ModelConfig } from "../modelConfig.ts";
+import { modelFormat, type ModelConfig, modelConfig } from "../modelConfig.ts";
 import type { NamedArray } from "../weights.ts";
 import { createHuggingFaceFormat } from "./chatFormat.ts";
 import { readChatTemplate, readSpecialTokens, templateFiles } from "./chatTemplate.ts";
 import { readHuggingFaceConfig } from "./config.ts";
-import {
-  readHuggingFaceSettings,
-  writeHuggingFaceSettings,
-  type HuggingFaceSettings,
-} from "./settings.ts";
 import { readHuggingFaceTokenizer, type HuggingFaceTokenizer } from "./tokenizer.ts";
 import { writeHuggingFaceWeights } from "./weights.ts";
 
@@ -159,4 +154,50 @@ export function writeModelSettings(
     saw,
     training,
   });
+}
+
+// The file prove.json beside a Hugging Face model: how its chats are rendered, its limits, and,
+// once it has been trained here, its trainings and what it saw in them.
+
+const count = z.int().min(1);
+const settingsSchema = z.strictObject({
+  format: z.literal(settingsFormat),
+  /** The name of the model; that of its folder if absent. */
+  name: z.string().optional(),
+  /** Whether its own chat template or the default one of PROVE is used. */
+  template: z.enum(["own", "default"]).default("own"),
+  /** Tokens of a conversation, at most as many as the model was made for. */
+  context: count.default(4096),
+  /** Tokens that the model may write in an attempt, over all turns. */
+  answers: count.default(512),
+  /** Tokens of one result. */
+  result: count.default(512),
+  /** Of adapters that were trained: the digest of their base model, as in `hashModelFiles`. */
+  base: z.string().optional(),
+  training: modelConfig.shape.training.default([]),
+  saw: modelConfig.shape.saw.default({
+    servers: {},
+    tools: [],
+    chains: [],
+    edges: [],
+    worlds: [],
+    sequences: [],
+  }),
+});
+
+export type HuggingFaceSettings = z.infer<typeof settingsSchema>;
+
+/** The settings of a folder; the defaults if it has none. */
+export function readHuggingFaceSettings(folder: string): HuggingFaceSettings {
+  const file = getSettingsFile(folder);
+  if (!existsSync(file)) return settingsSchema.parse({ format: settingsFormat });
+  return readJsonFile(settingsSchema, file, {
+    noun: "the settings of a model",
+    format: settingsFormat,
+    remedy: "correct that value, or delete the file to use the defaults",
+  });
+}
+
+export function writeHuggingFaceSettings(folder: string, settings: HuggingFaceSettings): void {
+  writeFileAtomicallySync(getSettingsFile(folder), `${JSON.stringify(settings, undefined, 2)}\n`);
 }

@@ -1,27 +1,35 @@
 /**
  * Loads the weights of a Hugging Face model folder into tensors, one tensor at a time, and writes
- * them as one safetensors file that transformers loads.
+ * them as one safetensors file that transformers loads; likewise the adapters of such a model, in
+ * the format of PEFT.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { runningBackend, type BackendLimits } from "../../compute/runningBackend.ts";
-import { isAdapterFolder } from "../../storage/adapterConfig.ts";
+import {
+  isAdapterFolder,
+  adapterWeightsFile,
+  findAdaptedFolder,
+  readAdapterConfig,
+  writeAdapterConfig,
+  type AdapterConfig,
+} from "../../storage/adapterConfig.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { listParameters, type Architecture } from "../architecture.ts";
-import { createModel, type Model } from "../transformer.ts";
-import { openWeights, writeWeights, type LazyArray } from "../weights.ts";
-import { readHuggingFaceConfig } from "./config.ts";
-import { loadAdaptedModel } from "./peft.ts";
+import { listParameters, type Architecture, listProjections } from "../transformer/architecture.ts";
+import { createModel, type Model, addAdapters } from "../transformer/transformer.ts";
 import {
-  embeddingTensor,
-  listStoredParameters,
-  outputTensor,
-  type StoredParameter,
-} from "./tensorNames.ts";
+  openWeights,
+  writeWeights,
+  type LazyArray,
+  readWeights,
+  type NamedArray,
+} from "../weights.ts";
+import { readHuggingFaceConfig } from "./config.ts";
+import { createAdapters, listAdapterParameters, type Adapters } from "../transformer/adapters.ts";
 
-export const singleFile = "model.safetensors";
+const singleFile = "model.safetensors";
 const indexFile = "model.safetensors.index.json";
 
 /**
@@ -221,7 +229,7 @@ function readParameter(files: ModelFiles, { tensors }: StoredParameter): Float32
 }
 
 /** The tensors of parameters as Hugging Face stores them, read when they are written. */
-export function listStoredTensors(
+function listStoredTensors(
   architecture: Architecture,
   read: (parameter: string) => Promise<Float32Array>,
 ): ReadonlyMap<string, LazyArray> {
@@ -252,3 +260,156 @@ export const writeHuggingFaceWeights = (
     { arrays: listStoredTensors(architecture, read), metadata: { format: "pt" } },
     "F32",
   );
+
+// Which tensors of a Hugging Face model make up each parameter.
+
+/** A parameter: the rows of these tensors, one after the other. */
+interface StoredParameter {
+  /** As in `listParameters`. */
+  readonly name: string;
+  readonly tensors: readonly { readonly name: string; readonly shape: readonly number[] }[];
+}
+
+const embeddingTensor = "model.embed_tokens.weight";
+/** The output layer, which many models share with the embedding. */
+const outputTensor = "lm_head.weight";
+
+/** The parameters of an architecture and the tensors that they are stored in. */
+function listStoredParameters(architecture: Architecture): readonly StoredParameter[] {
+  const { vocabulary, width, headWidth, layers, hasBias, hasHeadNorms, hasOutput } = architecture;
+  const single = (name: string, tensor: string, ...shape: number[]): StoredParameter => ({
+    name,
+    tensors: [{ name: `${tensor}.weight`, shape }],
+  });
+  const joined = (layer: number, matrix: string, kind: "weight" | "bias") =>
+    listProjections(architecture)
+      .filter(it => it.matrix === matrix)
+      .map(({ name, outputs, inputs }) => ({
+        name: `${getModulePath(layer, name)}.${kind}`,
+        shape: kind === "weight" ? [outputs, inputs] : [outputs],
+      }));
+  const matrices = ["attention.qkv", "attention.out", "feed.gateUp", "feed.down"];
+  const blocks = Array.from({ length: layers }, (_, layer) => {
+    const [at, from] = [`layers.${layer}`, `model.layers.${layer}`];
+    return [
+      single(`${at}.attention.norm`, `${from}.input_layernorm`, width),
+      single(`${at}.feed.norm`, `${from}.post_attention_layernorm`, width),
+      ...(hasHeadNorms
+        ? [
+            single(`${at}.attention.queryNorm`, `${from}.self_attn.q_norm`, headWidth),
+            single(`${at}.attention.keyNorm`, `${from}.self_attn.k_norm`, headWidth),
+          ]
+        : []),
+      ...(hasBias
+        ? [{ name: `${at}.attention.bias`, tensors: joined(layer, "attention.qkv", "bias") }]
+        : []),
+      ...matrices.map(matrix => ({
+        name: `${at}.${matrix}`,
+        tensors: joined(layer, matrix, "weight"),
+      })),
+    ];
+  });
+  return [
+    single("embedding", "model.embed_tokens", vocabulary, width),
+    ...blocks.flat(),
+    single("norm", "model.norm", width),
+    ...(hasOutput ? [single("output", "lm_head", vocabulary, width)] : []),
+  ];
+}
+
+/** The name of a linear layer of a block, such as `model.layers.0.self_attn.q_proj`. */
+function getModulePath(layer: number, projection: string): string {
+  const isAttention = ["q_proj", "k_proj", "v_proj", "o_proj"].includes(projection);
+  const isShared = ["input_linear", "output_linear"].includes(projection);
+  const part = isAttention ? "self_attn" : isShared ? "shared_mlp" : "mlp";
+  return `model.layers.${layer}.${part}.${projection}`;
+}
+
+// Loads and writes adapters in the format of PEFT: adapter_config.json and
+// adapter_model.safetensors. The weights that they adapt stay in the folder of the base model.
+
+/**
+ * Loads the base model of the adapters in a folder, and adds them. Adapters without weights, as at
+ * the start of a run, change nothing and are not added.
+ */
+export async function loadAdaptedModel(
+  folder: string,
+  loadBase: (base: string) => Promise<Model>,
+): Promise<Model> {
+  const model = await loadBase(findAdaptedFolder(folder));
+  if (!existsSync(join(folder, adapterWeightsFile))) return model;
+  try {
+    return addAdapters(model, await loadAdapters(folder, model.architecture));
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+}
+
+/** Loads the adapters in a folder for a model of this architecture. */
+export async function loadAdapters(folder: string, architecture: Architecture): Promise<Adapters> {
+  const { config } = readAdapterConfig(folder);
+  const arrays = await readAdapterWeights(folder, architecture);
+  return createAdapters(architecture, config, name => arrays.get(getTensorName(name))!.values);
+}
+
+/**
+ * The weights of the adapters in a folder, as they are stored. Throws a `UserError` if they are not
+ * complete, or are those of another architecture.
+ */
+export async function readAdapterWeights(
+  folder: string,
+  architecture: Architecture,
+): Promise<ReadonlyMap<string, NamedArray>> {
+  const { config } = readAdapterConfig(folder);
+  const file = join(folder, adapterWeightsFile);
+  const { arrays } = await readWeights(file);
+  const expected = listAdapterParameters(architecture, config);
+  const remedy = "choose the adapters of this model, or copy their folder again";
+  for (const { name, shape } of expected) {
+    const found = arrays.get(getTensorName(name));
+    if (found?.shape.join() === shape.join()) continue;
+    throw new UserError(
+      `${file} ${found ? `has ${getTensorName(name)} as [${found.shape.join(", ")}]; this model needs [${shape.join(", ")}]` : `has no ${getTensorName(name)}`}`,
+      remedy,
+    );
+  }
+  const names = new Set(expected.map(it => getTensorName(it.name)));
+  const other = [...arrays.keys()].find(it => !names.has(it));
+  if (other !== undefined)
+    throw new UserError(`${file} has ${other}, which this model does not use`, remedy);
+  return arrays;
+}
+
+/** Writes adapters to a folder that exists. `base` is the folder of the model that they adapt. */
+export async function writeAdapters(
+  folder: string,
+  {
+    architecture,
+    config,
+    base,
+    weights,
+  }: {
+    readonly architecture: Architecture;
+    readonly config: AdapterConfig;
+    readonly base: string;
+    /** By the names of `listAdapterParameters`. */
+    readonly weights: ReadonlyMap<string, NamedArray | LazyArray>;
+  },
+): Promise<void> {
+  const arrays = new Map([...weights].map(([name, it]) => [getTensorName(name), it]));
+  await writeWeights(
+    join(folder, adapterWeightsFile),
+    { arrays, metadata: { format: "pt" } },
+    "F32",
+  );
+  // by name, because other programs may take other layers for all of them
+  const targets = config.targets ?? listProjections(architecture).map(it => it.name);
+  writeAdapterConfig(folder, { ...config, targets }, base);
+}
+
+/** The name that PEFT gives a matrix: `layers.0.q_proj.lora_A` is one of self_attn. */
+function getTensorName(name: string): string {
+  const [, layer, projection, matrix] = /^layers\.(\d+)\.(\w+)\.(lora_[AB])$/.exec(name)!;
+  return `base_model.model.${getModulePath(Number(layer), projection!)}.${matrix}.weight`;
+}

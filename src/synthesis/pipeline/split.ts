@@ -4,7 +4,7 @@
  * synthesis.
  */
 import { hash } from "node:crypto";
-import { isHeldOutWorld } from "../../environment/fixtureName.ts";
+import { isHeldOutWorld } from "../../environment/fixture.ts";
 import type { Split, Task } from "../../trajectory/task.ts";
 import { join } from "node:path";
 import { z } from "zod";

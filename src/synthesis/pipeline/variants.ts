@@ -4,11 +4,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
-import {
-  formatFixtureName,
-  isHeldOutWorld,
-  parseFixtureName,
-} from "../../environment/fixtureName.ts";
+import { formatFixtureName, isHeldOutWorld, parseFixtureName } from "../../environment/fixture.ts";
 import { UserError } from "../../userError.ts";
 import { listGoalEdges } from "../../trajectory/seenTasks.ts";
 import type { Task } from "../../trajectory/task.ts";

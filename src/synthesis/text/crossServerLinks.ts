@@ -35,7 +35,7 @@ import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { findClauseErrors } from "./templates.ts";
 import { findSlots } from "./templateText.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);

@@ -32,7 +32,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 
 const textsSchema = z.array(z.string().min(1)).min(1);

@@ -56,10 +56,9 @@ import {
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../../environment/catalog.ts";
-import { findLine } from "../../storage/jsonPosition.ts";
-import { parseJson } from "../../storage/parseJson.ts";
+import { findLine, parseJson } from "../../storage/parseJson.ts";
 import { withReadErrors } from "../../storage/fileErrors.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 import type { Tool } from "../../environment/server.ts";
 import { findSlots } from "./templateText.ts";

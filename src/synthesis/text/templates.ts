@@ -78,7 +78,7 @@ import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
-import { readTextFile } from "../../storage/readTextFile.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import { findSlots, listAlternatives } from "./templateText.ts";
 
 const jsonSchema = z.json() as z.ZodType<Json>;

@@ -5,7 +5,7 @@ import {
   computeLogProbabilities,
   type Gradients,
   type Model,
-} from "../../model/transformer.ts";
+} from "../../model/transformer/transformer.ts";
 import type { GrpoConfig } from "../../run/config.ts";
 import {
   packAttempts,

@@ -4,7 +4,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { ChatFormat, ChatTokens } from "../../model/chatFormat.ts";
-import type { Branch } from "../../model/packedBatch.ts";
+import type { Branch } from "../../model/transformer/packedBatch.ts";
 import type { TokenMask } from "../../model/textTokens.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { paperProfile, type Profile } from "../../reward/profiles.ts";

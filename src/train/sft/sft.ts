@@ -3,13 +3,13 @@
  * teacher's conversation.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { packGroups, type PackedGroup } from "../../model/packedBatch.ts";
+import { packGroups, type PackedGroup } from "../../model/transformer/packedBatch.ts";
 import {
   disposeGradients,
   computeGradients,
   computeLogProbabilities,
   type Gradients,
-} from "../../model/transformer.ts";
+} from "../../model/transformer/transformer.ts";
 import type { SftConfig } from "../../run/config.ts";
 import { tokensPerBatch, divideItems } from "../trainingGroup.ts";
 import {

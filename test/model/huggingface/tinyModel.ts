@@ -7,10 +7,10 @@ import {
   readHuggingFaceSettings,
   writeHuggingFaceSettings,
   type HuggingFaceSettings,
-} from "../../../src/model/huggingface/settings.ts";
+} from "../../../src/model/huggingface/folder.ts";
 import { readHuggingFaceTokenizer } from "../../../src/model/huggingface/tokenizer.ts";
 import { writeHuggingFaceWeights } from "../../../src/model/huggingface/weights.ts";
-import { initializeModel } from "../../../src/model/transformer.ts";
+import { initializeModel } from "../../../src/model/transformer/transformer.ts";
 import { getFamilyFolder } from "./families.ts";
 
 /** Needs a backend that has been started. */

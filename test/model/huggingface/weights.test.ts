@@ -8,15 +8,17 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startBackend } from "../../../src/compute/backend.ts";
 import { setRunningBackend } from "../../../src/compute/runningBackend.ts";
-import { openDecoder } from "../../../src/model/decoder.ts";
+import { openDecoder } from "../../../src/model/transformer/decoder.ts";
 import { readHuggingFaceConfig } from "../../../src/model/huggingface/config.ts";
-import { writeHuggingFaceFolder } from "../../../src/model/huggingface/folder.ts";
-import { readHuggingFaceSettings } from "../../../src/model/huggingface/settings.ts";
+import {
+  writeHuggingFaceFolder,
+  readHuggingFaceSettings,
+} from "../../../src/model/huggingface/folder.ts";
 import { loadHuggingFaceModel } from "../../../src/model/huggingface/weights.ts";
 import { modelFormat, type ModelConfig } from "../../../src/model/modelConfig.ts";
 import { copyWeights } from "../../../src/model/modelFolder.ts";
-import { packGroups } from "../../../src/model/packedBatch.ts";
-import { computeLogits, type Model } from "../../../src/model/transformer.ts";
+import { packGroups } from "../../../src/model/transformer/packedBatch.ts";
+import { computeLogits, type Model } from "../../../src/model/transformer/transformer.ts";
 import { readWeights, writeWeights } from "../../../src/model/weights.ts";
 import { UserError } from "../../../src/userError.ts";
 import { programs } from "../../compute/numbers.ts";

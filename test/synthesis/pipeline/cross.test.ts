@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { parseFixtureName } from "../../../src/environment/fixtureName.ts";
+import { parseFixtureName } from "../../../src/environment/fixture.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { createTeacherPolicy } from "../../../src/policy/scripted.ts";
 import { provePlusProfile } from "../../../src/reward/profiles.ts";

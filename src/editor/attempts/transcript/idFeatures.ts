@@ -15,7 +15,7 @@ import {
   Uri,
   workspace,
 } from "vscode";
-import { findRange } from "../../../storage/jsonPosition.ts";
+import { findRange } from "../../../storage/parseJson.ts";
 import { findEntityPath } from "../../../trajectory/entities.ts";
 import type { FixtureFiles } from "../../fixtures/fixtureFiles.ts";
 import { createHoverText } from "../../shared/notifications.ts";

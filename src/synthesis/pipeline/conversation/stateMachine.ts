@@ -3,7 +3,7 @@
  * live calls, and the recovery from a failed call. Every transition is logged, so that the log of a
  * rejected conversation shows why it was rejected.
  */
-import { findTypeMismatch } from "../../../environment/typeCheck.ts";
+import { findTypeMismatch } from "../../../environment/argumentChecks.ts";
 import type { Random } from "../../../environment/random.ts";
 import type { AssistantMessage } from "../../../policy/policy.ts";
 import { createCallEvent, getCallFault, type CallEvent } from "../../../trajectory/trajectory.ts";

@@ -7,11 +7,10 @@ import derivationTable from "./derivations.json" with { type: "json" };
 import { type Json, type JsonObject, canonicalJson } from "../../../environment/json.ts";
 import type { Outcome, Patch } from "../../../environment/outcome.ts";
 import type { JsonSchema } from "../../../environment/server.ts";
-import type { Session } from "../../../environment/session.ts";
+import { type Session, advanceClock } from "../../../environment/session.ts";
 import type { ServerState, State } from "../../../environment/state.ts";
 import type { EntityInput, ToolDeclaration } from "../../graph/declarations.ts";
 import type { Knowledge, ShownResult } from "../../../trajectory/knowledge.ts";
-import { advanceClock } from "../../../environment/toolContext.ts";
 
 /** A result of the search. */
 export interface FoundResult extends ShownResult {

@@ -23,7 +23,7 @@ import {
 import { ReportCounts } from "../report/reportCounts.ts";
 import type { AttemptResult } from "../task/attemptTask.ts";
 import { readIfExists } from "../../../storage/fileErrors.ts";
-import { readTextFile } from "../../../storage/readTextFile.ts";
+import { readTextFile } from "../../../storage/textFiles.ts";
 
 /**
  * Milliseconds after which pending input, such as a cancellation, is processed: attempts come one

@@ -8,7 +8,7 @@ import {
   formatFixtureName,
   isHeldOutWorld,
   parseFixtureName,
-} from "../../../environment/fixtureName.ts";
+} from "../../../environment/fixture.ts";
 import type { Split } from "../../../trajectory/task.ts";
 import { type Random, createRandom } from "../../../environment/random.ts";
 import type { Server } from "../../../environment/server.ts";
