@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: a million random calls on the servers, about ten minutes. Knows nothing of what
- * they test.
+ * `npm run soak`: a million random calls on the servers, about ten minutes, and 40,000 whose
+ * outcomes were recorded. Knows nothing of what they test.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";

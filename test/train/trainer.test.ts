@@ -204,6 +204,7 @@ const grpoWithAllSettings = (): RunConfig =>
       failedGroups: 0.5,
       overlong: 64,
       curriculum: 0.5,
+      constrained: true,
     },
   });
 
@@ -231,10 +232,8 @@ const sftOfAdapters = (): RunConfig =>
   sft({ lora, sft: { ...defaultSftSettings, conversations: 4, learningRate: 0.03, warmUp: 1 } });
 
 describe.each([
-  ["grpo", grpoOfTwoWorkers],
   ["grpo with all settings", grpoWithAllSettings],
   ["grpo of single turns", grpoOfTurns],
-  ["grpo with constrained decoding", grpoConstrained],
   ["grpo of adapters", grpoOfAdapters],
   ["sft", sftOfTwoWorkers],
 ] as const)("a run of %s", (_method, config) => {
