@@ -10,6 +10,7 @@ import type { JsonSchema } from "../../../environment/server.ts";
 import { type Session, advanceClock } from "../../../environment/session.ts";
 import type { ServerState, State } from "../../../environment/state.ts";
 import type { EntityInput, ToolDeclaration } from "../../graph/declarations.ts";
+import { getValueAt, isClockOrDraws } from "../../user/intents/feasibility.ts";
 import type { Knowledge, ShownResult } from "../../../trajectory/knowledge.ts";
 
 /** A result of the search. */
@@ -193,8 +194,7 @@ export function searchEquivalentWrites(hidden: HiddenWrite): readonly string[] |
     : undefined;
 }
 
-/** The clock and the number of random draws change with every call. */
-const isChange = ({ path }: Patch): boolean => !/^\/[a-z_]+\/(clock|draws)$/.test(path);
+const isChange = (patch: Patch): boolean => !isClockOrDraws(patch);
 
 class WriteSearch {
   readonly #writes: readonly ToolDeclaration[];
@@ -259,7 +259,7 @@ class WriteSearch {
 
   /** The value at a path as a text; all times of this search are equal. */
   #describe(state: State, path: string): string {
-    let text = canonicalJson(getValueAt(state, path));
+    let text = canonicalJson(getValueAt(state, path) ?? null);
     for (const it of this.#times) text = text.replaceAll(it, "now");
     return text;
   }
@@ -303,15 +303,6 @@ const listInputs = ({ inputs, labels, values }: ToolDeclaration) => [
 
 /** The path as far as the first index of a list. */
 const cutAtIndex = (path: string): string => path.replace(/\/\d+(\/.*)?$/, "");
-
-function getValueAt(state: State, path: string): Json {
-  let value: unknown = state;
-  for (const key of path.slice(1).split("/")) {
-    if (value === null || typeof value !== "object") return null;
-    value = (value as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
-  }
-  return (value ?? null) as Json;
-}
 
 /** The values of the call, the folders and names of its paths, and the values that it leaves. */
 function listWriteValues(own: JsonObject, changes: readonly Patch[]): Json[] {

@@ -61,16 +61,15 @@ export function mergeResultEntity(
   };
 }
 
-// The words for an entity in a clause, and what they leave open.
-
-/** The words for an entity. */
+/** The words for an entity in a clause, and what they leave open. */
 export interface MentionText {
   readonly text: string;
+  /** The words contain the id itself, so that no look-up is needed. */
   readonly isIdSpoken: boolean;
-  /** The words, where they are only a part of the label or id. */
-  readonly partialName?: string;
+  /** The words in place of the label or id, where they are only a part of it. */
+  readonly partialName?: string | undefined;
   /** The partial name fits several, which the text tells apart by something else. */
-  readonly isAmbiguous?: boolean;
+  readonly isAmbiguous?: boolean | undefined;
 }
 
 // Samples the entities of a live session by calling its read tools.

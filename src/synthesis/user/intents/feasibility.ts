@@ -468,10 +468,10 @@ class ChangeHistory {
 export const changesNothing = (patches: readonly Patch[]): boolean => patches.every(isClockOrDraws);
 
 /** The clock and the number of random draws change with every call. */
-const isClockOrDraws = ({ path }: Patch): boolean => /^\/[a-z_]+\/(clock|draws)$/.test(path);
+export const isClockOrDraws = ({ path }: Patch): boolean => /^\/[a-z_]+\/(clock|draws)$/.test(path);
 
-/** The value at a path of the state. Only plain values can be compared with a patch's value. */
-function getValueAt(state: State, path: string): Json | undefined {
+/** The value at a JSON Pointer in the state, undefined if there is none. */
+export function getValueAt(state: State, path: string): Json | undefined {
   let value: unknown = state;
   for (const key of path.slice(1).split("/")) {
     if (value === null || typeof value !== "object") return undefined;

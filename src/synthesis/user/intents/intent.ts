@@ -6,7 +6,7 @@ import type { Call } from "../../../environment/outcome.ts";
 import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Tool } from "../../../environment/server.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
-import { type EntityInstance, getEntityKey } from "../entities/entitySample.ts";
+import { type EntityInstance, type MentionText, getEntityKey } from "../entities/entitySample.ts";
 import type { ClauseTemplate, ReplyTemplate } from "../../text/templates.ts";
 
 export interface Intent {
@@ -33,14 +33,8 @@ export interface Intent {
 }
 
 /** An instance as a clause refers to it. */
-export interface EntityMention {
+export interface EntityMention extends Omit<MentionText, "text"> {
   readonly instance: EntityInstance;
-  /** The clause contains the id itself, so that no look-up is needed. */
-  readonly isIdSpoken: boolean;
-  /** The words in place of the instance's label or id, where they are only a part of it. */
-  readonly partialName?: string | undefined;
-  /** The partial name fits several, which the user tells apart by something else. */
-  readonly isAmbiguous?: boolean | undefined;
 }
 
 /** Values that the result of one call passes on to the arguments of another. */
