@@ -2,8 +2,13 @@
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { createRandom } from "../environment/random.ts";
-import { createAuditor, type TaskAudit } from "../evaluation/audit.ts";
-import { AuditTally, type AuditSummary, type SolverSummary } from "../evaluation/auditTally.ts";
+import {
+  createAuditor,
+  type TaskAudit,
+  AuditTally,
+  type AuditSummary,
+  type SolverSummary,
+} from "../evaluation/audit.ts";
 import { solvers } from "../evaluation/solvers/solvers.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { parseTask, readTasks } from "../trajectory/file.ts";

@@ -3,8 +3,9 @@ import { statSync } from "node:fs";
 import { openCatalog } from "../environment/catalog.ts";
 import type { ScoringWork } from "../protocol/work.ts";
 import { profiles } from "../reward/profiles.ts";
-import { createCacheKey, writeCachedRows } from "../run/attemptCache.ts";
 import {
+  createCacheKey,
+  writeCachedRows,
   type AttemptSource,
   scoreInBatches,
   type ScoredRows,

@@ -7,9 +7,9 @@ import type { ScoredAttempt, UnscoredAttempt } from "../reward/scorer.ts";
 import { isAchieved, isReadOnly } from "../reward/success.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
-import type { SeenTasks } from "../trajectory/seenTasks.ts";
+import { type SeenTasks, listGoalTools } from "../trajectory/seenTasks.ts";
 import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/trajectory.ts";
-import { getCluster, listTraits, type Trait } from "./taskTraits.ts";
+import type { Task } from "../trajectory/task.ts";
 
 export interface EvaluationRow {
   readonly task: string;
@@ -104,4 +104,53 @@ function countRepeated(calls: readonly CallEvent[]): number {
 function hasStoppedEarly({ task }: Attempt, { name }: CallEvent): boolean {
   const goalCalls = task.goals.flatMap(it => it.calls);
   return goalCalls.length > 1 && goalCalls.some(it => it.name === name);
+}
+
+/** A property of a task, such as the split, and its value. */
+interface Trait {
+  readonly by: string;
+  readonly is: string;
+}
+
+/** Knobs that have a value of their own in almost every task, or that only describe the menu. */
+const unlistedKnobs: ReadonlySet<string> = new Set([
+  "bridges",
+  "pair",
+  "heldOut",
+  "company",
+  "distractors",
+  "failedCalls",
+]);
+
+/** Chains with more goal calls than this are counted together. */
+const longestChain = 6;
+
+/**
+ * The key of the tasks that need the same tools: their results are not independent. Tasks without
+ * goals are grouped by the chain that they grew from.
+ */
+function getCluster(task: Task): string {
+  const tools = listGoalTools(task);
+  return (tools.length > 0 ? tools : [...new Set(task.chain)].sort()).join(" ") || task.id;
+}
+
+/** The traits of a task; `seen` tells its distance from the training tasks. */
+function listTraits(task: Task, seen?: SeenTasks): readonly Trait[] {
+  const calls = task.goals.reduce((sum, it) => sum + it.calls.length, 0);
+  const distance = task.split === "train" ? undefined : seen?.getDistance(task);
+  return [
+    { by: "split", is: task.split },
+    ...(distance === undefined ? [] : [{ by: "distance", is: distance }]),
+    { by: "server", is: task.servers[0]?.name ?? "none" },
+    { by: "calls", is: calls > longestChain ? `over ${longestChain}` : String(calls) },
+    { by: "turns", is: String(task.turns.length) },
+    { by: "kind", is: task.kind },
+    { by: "info", is: task.info },
+    ...Object.entries(task.knobs)
+      .filter(([knob]) => !unlistedKnobs.has(knob))
+      .map(([knob, value]) => ({
+        by: knob,
+        is: typeof value === "string" ? value : JSON.stringify(value),
+      })),
+  ];
 }

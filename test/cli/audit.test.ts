@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { audit } from "../../src/cli/audit.ts";
-import type { AuditSummary } from "../../src/evaluation/auditTally.ts";
+import type { AuditSummary } from "../../src/evaluation/audit.ts";
 import { solvers } from "../../src/evaluation/solvers/solvers.ts";
 import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import { abstain, balance, goal, moveFifty } from "../trajectory/sampleTasks.ts";

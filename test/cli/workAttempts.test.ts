@@ -7,7 +7,7 @@ import { scoreForTable } from "../../src/cli/workAttempts.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { ScoringWork } from "../../src/protocol/work.ts";
 import { profiles } from "../../src/reward/profiles.ts";
-import { readCachedRows } from "../../src/run/attemptCache.ts";
+import { readCachedRows } from "../../src/run/scoreAttempts.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { formatTaskLine } from "../../src/trajectory/task.ts";

@@ -11,8 +11,8 @@ import { Uri, workspace } from "vscode";
 import { createForkChannel } from "../../channel/channel.ts";
 import type { EditorMessages, ProgramMessages, ScoringWork } from "../../protocol/work.ts";
 import type { Profile } from "../../reward/profiles.ts";
-import { readCachedRows } from "../../run/attemptCache.ts";
 import {
+  readCachedRows,
   type AttemptSource,
   scoreInBatches,
   type ScoredRows,
