@@ -75,7 +75,7 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
   }
   const { goals, calls } = parsed.data;
   const error = findEdgeError(goals);
-  return error ? { ...id, error } : { ...id, ...scoreAttempt(goals, calls, profile) };
+  return error ? { ...id, error } : { ...id, ...scoreGoalCalls(goals, calls, profile) };
 }
 
 /** Returns the profile. Throws a `UserError` for one that needs a server. */
@@ -90,7 +90,7 @@ export function checkCallsProfile(profile: Profile): Profile {
 /** Rounds to six decimals, which hides the rounding errors of sums. */
 export const roundScore = (it: number): number => Math.round(it * 1e6) / 1e6;
 
-function scoreAttempt(
+function scoreGoalCalls(
   goals: z.infer<typeof goalSchema>[],
   calls: z.infer<typeof callSchema>[],
   profile: Profile,
