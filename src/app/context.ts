@@ -1,4 +1,7 @@
-/** What the use cases work with: the servers, the folders, and where remarks and progress go. */
+/**
+ * What the use cases work with: the servers, the folders, and where results, remarks and progress
+ * go.
+ */
 import type { Catalog } from "../environment/catalog.ts";
 
 export interface AppContext {
@@ -16,6 +19,8 @@ export interface AppContext {
   readonly dist: string;
   /** The workspace's `prove` folder: `<cwd>/prove`, whether it exists or not. */
   readonly prove: string;
+  /** Called with one line of the result. */
+  readonly print: (line: string) => void;
   /** Called with one line for the user. */
   readonly printNote: (line: string) => void;
   /** Called with a line that replaces the one before it. */

@@ -18,7 +18,7 @@ import { UserError } from "../userError.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
 import { countOf, existingPath, oneOf } from "./parsers.ts";
 import { jsonFlag, seedOption } from "./sharedOptions.ts";
-import { formatTaskCount, TaskChanges } from "./taskChanges.ts";
+import { formatTaskCount, TaskChanges } from "../app/taskChanges.ts";
 
 const solverNames = solvers.map(it => it.name);
 

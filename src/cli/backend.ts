@@ -8,8 +8,8 @@ import {
   type NativeBackend,
 } from "../run/backends.ts";
 import { UserError } from "../userError.ts";
-import type { CheckedBackend } from "./backendCheck.ts";
-import { installBackend, readBackendPackage } from "./backendInstall.ts";
+import type { CheckedBackend } from "../app/backendCheck.ts";
+import { installBackend, readBackendPackage } from "../app/backendInstall.ts";
 import {
   argument,
   defineCommand,
@@ -124,7 +124,7 @@ async function check(
   name: CheckedBackend | undefined,
   { json, inProcess }: Pick<OptionValues<typeof options>, "json" | "inProcess">,
 ): Promise<number> {
-  const { checkBackend, checkBackends } = await import("./backendCheck.ts");
+  const { checkBackend, checkBackends } = await import("../app/backendCheck.ts");
   const installed = listInstalledBackends(getBackendsFolder());
   const results =
     inProcess && name

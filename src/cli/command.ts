@@ -13,8 +13,6 @@ export const bugExitCode = 70;
  * at most one line of progress is printed every five seconds.
  */
 export interface CliContext extends AppContext {
-  /** Prints one line on stdout. */
-  readonly print: (line: string) => void;
   /** Prints one line on stdout. Resolves once the reader of stdout has room for more. */
   readonly printAndDrain: (line: string) => Promise<void>;
   /** Asks a yes-or-no question on stderr. Undefined if stdin or stderr is not a terminal. */

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { argument, defineCommand, option } from "./command.ts";
-import { engineNames, prepareEngineFolder } from "./engineFolder.ts";
+import { engineNames, prepareEngineFolder } from "../app/engineFolder.ts";
 import { countOf, existingPath, oneOf, outputPath, wholeNumber } from "./parsers.ts";
 
 export const engine = defineCommand({

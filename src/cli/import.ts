@@ -14,11 +14,11 @@ import {
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/task.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { checkTrajectoryName, formatImport, importRollouts } from "./importRollouts.ts";
+import { checkTrajectoryName, formatImport, importRollouts } from "../app/import/importRollouts.ts";
 import { countOf, existingPath, oneOf, outputPath } from "./parsers.ts";
-import { readRows } from "./rollouts/readRollouts.ts";
-import { rolloutFormats } from "./rollouts/rolloutFormats.ts";
-import { RowRemarks } from "./rollouts/rowRemarks.ts";
+import { readRows } from "../app/import/readRollouts.ts";
+import { rolloutFormats } from "../app/import/rolloutFormats.ts";
+import { RowRemarks } from "../app/import/readRollouts.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
 const taskFormats = Object.keys(importFormats) as ImportFormat[];

@@ -10,5 +10,5 @@ import { openShippedCatalog, runProgram } from "./program.ts";
 
 if (isMainThread) process.exitCode = await runProgram(commands, fileURLToPath(import.meta.url));
 else if ((workerData as { kind?: string }).kind === "scoring")
-  await (await import("./scoringThreads.ts")).runScoringThread(openShippedCatalog);
+  await (await import("../app/scoringThreads.ts")).runScoringThread(openShippedCatalog);
 else await (await import("../app/shardThread.ts")).runShardThread(openShippedCatalog);

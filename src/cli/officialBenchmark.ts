@@ -18,7 +18,7 @@ import {
   type Parser,
 } from "./command.ts";
 import { openEndpointFor } from "../app/endpoints.ts";
-import { bfclHarness } from "./harness/bfclHarness.ts";
+import { bfclHarness } from "../app/benchmark/harnesses.ts";
 import {
   checkFolder,
   computeDifferences,
@@ -31,28 +31,28 @@ import {
   writeResult,
   type BenchmarkResult,
   type EntryScore,
-} from "./harness/benchmarkResult.ts";
-import { formatResults } from "./harness/benchmarkText.ts";
+} from "../app/benchmark/benchmarkResult.ts";
+import { formatResults } from "./benchmarkText.ts";
 import {
   runHarness,
   type Harness,
   type HarnessParts,
   type HarnessRequest,
   type HarnessRun,
-} from "./harness/harness.ts";
-import { prepareHarnessPython } from "./harness/harnessPython.ts";
-import { tau2Harness } from "./harness/tau2Harness.ts";
+} from "../app/benchmark/harness.ts";
+import { prepareHarnessPython } from "../app/benchmark/harnessPython.ts";
+import { tau2Harness } from "../app/benchmark/harnesses.ts";
 import {
   checkParts,
   commit,
   listMeasurable,
   tEvalHarness,
   whatIsNeeded,
-} from "./harness/tEvalHarness.ts";
+} from "../app/benchmark/harnesses.ts";
 import { countOf, oneOf, outputPath } from "./parsers.ts";
-import { readRollouts } from "./rollouts/readRollouts.ts";
-import { RowRemarks } from "./rollouts/rowRemarks.ts";
-import { createShownTrajectory } from "./rollouts/rollout.ts";
+import { readRollouts } from "../app/import/readRollouts.ts";
+import { RowRemarks } from "../app/import/readRollouts.ts";
+import { createShownTrajectory } from "../app/import/rollout.ts";
 import { jsonFlag } from "./sharedOptions.ts";
 
 const harnesses = [bfclHarness, tau2Harness, tEvalHarness];

@@ -17,7 +17,7 @@ export const plan = defineCommand({
   async run(context, _positionals, { json, ...options }) {
     const { config, model } = await chooseTraining(context, options);
     // loads the numerics
-    const { makePlan } = await import("./makePlan.ts");
+    const { makePlan } = await import("../app/makePlan.ts");
     const made = await makePlan(config, model, context);
     if (json) context.print(JSON.stringify(made));
     else for (const line of formatPlan(made)) context.print(line);

@@ -16,7 +16,7 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
-import { endWithParent } from "./parentWatch.ts";
+import { endWithParent } from "../app/parentWatch.ts";
 
 export const policy = defineCommand({
   name: "policy",

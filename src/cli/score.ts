@@ -30,9 +30,9 @@ import {
   type CliContext,
   type Parser,
 } from "./command.ts";
-import { AttemptPages } from "./attemptPages.ts";
+import { AttemptPages } from "../app/attemptPages.ts";
 import { existingPath, outputPath } from "./parsers.ts";
-import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "./scoreCalls.ts";
+import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "../app/scoreCalls.ts";
 import { suggestName } from "../storage/suggestName.ts";
 
 const profileNames = profiles.map(it => it.name);

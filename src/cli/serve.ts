@@ -12,7 +12,7 @@ import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/requestGuard.ts";
 import { defineCommand, flag, option, type CliContext } from "./command.ts";
-import { endWithParent } from "./parentWatch.ts";
+import { endWithParent } from "../app/parentWatch.ts";
 import { commaList, outputPath, wholeNumber } from "./parsers.ts";
 import { PolicyProcess } from "./policyProcess.ts";
 

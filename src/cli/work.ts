@@ -19,13 +19,13 @@ import {
 } from "../synthesis/pipeline/run/runSynthesis.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
-import { EditorModel } from "./editorModel.ts";
-import { prepareEngineFolder } from "./engineFolder.ts";
+import { EditorModel } from "../app/teachers.ts";
+import { prepareEngineFolder } from "../app/engineFolder.ts";
 import { limitHeapGrowth } from "../app/heapGrowth.ts";
-import { endWithParent } from "./parentWatch.ts";
+import { endWithParent } from "../app/parentWatch.ts";
 import { createShardStarter } from "../app/shardThread.ts";
 import { createEditorTeacher, createEndpointTeacher } from "../app/teachers.ts";
-import { scoreForTable } from "./workAttempts.ts";
+import { scoreForTable } from "../app/work/attempts.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
 
@@ -55,16 +55,16 @@ export const work = defineCommand({
     );
     channel.handle("checkFit", async (request, signal) => {
       // loads the numerics
-      const { checkFit } = await import("./workFit.ts");
+      const { checkFit } = await import("../app/work/fit.ts");
       return finish(await checkFit(request, { ...context, signal }, report));
     });
     channel.handle("plan", async ({ config, model, fixtures }, signal) => {
-      const { makePlan } = await import("./makePlan.ts");
+      const { makePlan } = await import("../app/makePlan.ts");
       const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
       return finish(await makePlan(config, model, { dist: context.dist, catalog, signal }));
     });
     channel.handle("evaluate", async (request, signal) => {
-      const { evaluateStudents } = await import("./workEvaluation.ts");
+      const { evaluateStudents } = await import("../app/work/evaluation.ts");
       return finish(await evaluateStudents(request, { ...context, signal }, report));
     });
     channel.handle("scoreAttempts", async (request, signal) => {
@@ -74,7 +74,7 @@ export const work = defineCommand({
       );
     });
     channel.handle("attempt", async (request, signal) => {
-      const { attemptTask } = await import("./workAttempt.ts");
+      const { attemptTask } = await import("../app/work/attempt.ts");
       return finish(await attemptTask(request, { ...context, signal }));
     });
     channel.handle("prepareEngine", async (request, signal) => {

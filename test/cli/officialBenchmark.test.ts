@@ -7,8 +7,8 @@ import {
   computeDifferences,
   computeOverall,
   type BenchmarkResult,
-} from "../../src/cli/harness/benchmarkResult.ts";
-import { formatResults } from "../../src/cli/harness/benchmarkText.ts";
+} from "../../src/app/benchmark/benchmarkResult.ts";
+import { formatResults } from "../../src/cli/benchmarkText.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 

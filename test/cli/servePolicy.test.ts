@@ -112,7 +112,7 @@ test("a policy ends with a service that was killed", async () => {
 
 test("a process that computes notices that its parent is gone", async () => {
   const folder = emptyFolder();
-  const watch = join(root, "src/cli/parentWatch.ts");
+  const watch = join(root, "src/app/parentWatch.ts");
   const busy = `import { endWithParent } from ${JSON.stringify(watch)};
     endWithParent();
     // the thread has to be there before the loop, which lets nothing else start

@@ -2,8 +2,8 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scoreInThreads } from "../../src/cli/scoringThreads.ts";
-import { scoreForTable } from "../../src/cli/workAttempts.ts";
+import { scoreInThreads } from "../../src/app/scoringThreads.ts";
+import { scoreForTable } from "../../src/app/work/attempts.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { ScoringWork } from "../../src/protocol/work.ts";
 import { profiles } from "../../src/reward/profiles.ts";

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import type { AppContext } from "../../src/app/context.ts";
-import type { PythonProcess } from "../../src/cli/pythonProcess.ts";
+import type { PythonProcess } from "../../src/app/benchmark/pythonProcess.ts";
 import { pythonOption, startPython } from "./pythonProgram.ts";
 import { printFigures } from "./printFigures.ts";
 import { recordDataset, visitDataset } from "../../src/app/bench/environment.ts";

@@ -81,8 +81,8 @@ test("no message of a shared module keeps a word of the command line", () => {
       .flatMap(it => globSync(`src/${it}/**/*.ts`, { cwd: root }))
       .filter(it => !it.endsWith("editorText.ts")),
     ...globSync("src/cli/work*.ts", { cwd: root }),
-    "src/cli/makePlan.ts",
-    "src/cli/engineFolder.ts",
+    "src/app/makePlan.ts",
+    "src/app/engineFolder.ts",
   ];
   const texts = files.flatMap(file =>
     [...readCode(file).matchAll(/"[^"\n]*"|`[^`]*`/g)]

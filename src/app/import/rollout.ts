@@ -1,0 +1,160 @@
+/** A rollout of other software, read from one of its files, and the trajectory that shows it. */
+import { z } from "zod";
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
+import type { Json } from "../../environment/json.ts";
+import type { Call } from "../../environment/outcome.ts";
+import { parseJsonOrText } from "../../policy/chatMessages.ts";
+import {
+  trajectoryFormat,
+  createEvents,
+  type EndedEvent,
+  type Header,
+  type RecordedMessage,
+  type RecordedOutcome,
+  type Trajectory,
+} from "../../trajectory/trajectory.ts";
+
+export interface RolloutCall extends Call {
+  /** What the model saw; undefined if the file has no result of the call. */
+  readonly result?: string | undefined;
+  /** Whether the file says that the call failed. */
+  readonly isError?: boolean;
+}
+
+export type RolloutMessage =
+  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly RolloutCall[] };
+
+export interface Rollout {
+  /** Whatever the software calls the attempt. */
+  readonly id: string;
+  /** The task's id, and the only turn that was attempted, as our exports write them. */
+  readonly task?: string | undefined;
+  readonly turn?: number | undefined;
+  /** The model, if the file names it. */
+  readonly policy?: string | undefined;
+  /** The names of the tools on offer, if the file lists them. */
+  readonly menu?: readonly string[] | undefined;
+  /** The conversation before the attempt. */
+  readonly prompt: readonly RolloutMessage[];
+  /** The attempt. */
+  readonly completion: readonly RolloutMessage[];
+  readonly end?: EndedEvent;
+  /** What the software gave for the attempt, and its reason. */
+  readonly score?: number | undefined;
+  readonly why?: string | undefined;
+}
+
+/** The attempt as it is in the file. Its calls are not executed. */
+export function createShownTrajectory(
+  rollout: Rollout,
+  { id, format, policy }: { readonly id: string; readonly format: string; readonly policy: string },
+): Trajectory {
+  const { prompt, completion, end, score, why } = rollout;
+  const messages = [...prompt, ...completion];
+  const header: Header = {
+    kind: "header",
+    format: trajectoryFormat,
+    id,
+    task: "",
+    servers: [],
+    catalog: emptyCatalogDigest,
+    seed: 0,
+    menu: [...(rollout.menu ?? listCalledNames(messages))],
+    policy,
+    imported: {
+      format,
+      ...(score === undefined ? {} : { score }),
+      ...(why === undefined ? {} : { why }),
+    },
+  };
+  return {
+    header,
+    events: [...createEvents(messages.map(addOutcomes)), end ?? guessEnd(completion)],
+  };
+}
+
+const emptyCatalogDigest = computeDigest(deepFreeze([]));
+
+const addOutcomes = (message: RolloutMessage): RecordedMessage =>
+  message.role === "user"
+    ? message
+    : { ...message, calls: message.calls.map(it => ({ ...it, outcome: parseOutcome(it) })) };
+
+/** An attempt whose last message has no calls ended by itself. */
+function guessEnd(messages: readonly RolloutMessage[]): EndedEvent {
+  const last = messages.at(-1);
+  const isAnswered = last?.role === "assistant" && last.calls.length === 0;
+  return { kind: "ended", by: isAnswered ? "policy" : "limit" };
+}
+
+const listCalledNames = (messages: readonly RolloutMessage[]): readonly string[] => [
+  ...new Set(
+    messages.flatMap(it => (it.role === "assistant" ? it.calls.map(call => call.name) : [])),
+  ),
+];
+
+/**
+ * The outcome that a result's text tells. Text that is no JSON is the value itself. An object whose
+ * only key is `error`, and the errors of our servers, are refusals.
+ */
+function parseOutcome({ result, isError = false }: RolloutCall): RecordedOutcome {
+  if (result === undefined) return { kind: "broken", message: "the file has no result" };
+  const value = parseJsonOrText(result);
+  const fault = findFault(value);
+  if (fault) return { kind: "refused", ...fault };
+  return isError ? { kind: "refused", message: result } : { kind: "ok", value };
+}
+
+function findFault(value: Json): { readonly type?: string; readonly message: string } | undefined {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  const { error, error_type: type, message, ...rest } = value as Readonly<Record<string, Json>>;
+  if (typeof type === "string" && typeof message === "string" && error === undefined)
+    return { type, message };
+  if (typeof error !== "string" || type !== undefined || message !== undefined) return undefined;
+  return Object.keys(rest).length === 0 ? { message: error } : undefined;
+}
+
+/** Checks a part of a row. Throws a `UserError` that names the line and the key. */
+export type CheckRow = <T>(schema: z.ZodType<T>, json: unknown) => T;
+
+/** A rollout whose id is the file and line unless the row has one. */
+export type ParsedRollout = Omit<Rollout, "id"> & { readonly id?: string | undefined };
+
+export interface RolloutFormat {
+  readonly name: string;
+  /** What a row is; completes "log.jsonl:3 is not …". */
+  readonly noun: string;
+  /** The software that writes such files. */
+  readonly writer: string;
+  /** The key of the list, if a file is one JSON document with a list of rollouts. */
+  readonly listKey?: string;
+  /** The names of the rows in an archive, if files can be archives. */
+  readonly archivedRows?: RegExp;
+  /** Undefined for a row that is no rollout, such as a heading. */
+  readonly parseRow: (json: unknown, check: CheckRow) => ParsedRollout | undefined;
+}
+
+/**
+ * A number as Python software writes it, perhaps as a text. Null stands for no number, as do the
+ * texts of Python for NaN and infinity.
+ */
+export function toNumber(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (/^\s*([+-]?(nan|inf(inity)?))?\s*$/i.test(value)) return null;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
+}
+
+export const numberSchema = z.preprocess(toNumber, z.number().nullish()).nullish();
+
+/** The columns of our exports that name the attempted task. */
+export const taskColumns = {
+  task_id: z.string().nullish(),
+  trajectory_id: z.string().nullish(),
+  // -1 stands for the whole task
+  turn: z
+    .preprocess(toNumber, z.int().min(-1).nullish())
+    .nullish()
+    .transform(it => (it === -1 ? undefined : it)),
+};
