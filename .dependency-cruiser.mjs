@@ -185,6 +185,19 @@ const folderRules = Object.entries(folders).flatMap(([module, table]) => [
   },
 ]);
 
+/** The folders of model, each with the folders it must not import. */
+const modelRules = Object.entries({
+  transformer: ["student", "huggingface"],
+  student: ["transformer", "huggingface"],
+  huggingface: ["student"],
+}).map(([name, forbidden]) => ({
+  name: `model/${name}: folders`,
+  comment: `model/${name} may not import ${forbidden.join(", ")}`,
+  severity: "error",
+  from: { path: `^src/model/${name}/` },
+  to: { path: `^src/model/${anyOf(forbidden)}/` },
+}));
+
 /**
  * Modules that do no input or output: of what is open to all others they may import types only, and
  * scoring the errors that it turns into reasons.
@@ -260,6 +273,7 @@ const config = {
     ...moduleRules,
     ...exceptionRules,
     ...folderRules,
+    ...modelRules,
     ...pureRules,
   ],
   options: {

@@ -49,8 +49,8 @@ describe("a forbidden import is reported", () => {
     [
       "reward: no input or output",
       "src/reward/score.ts",
-      `import { value } from "../userError.ts";`,
-      "src/userError.ts",
+      `import { value } from "../storage/jsonLines.ts";`,
+      "src/storage/jsonLines.ts",
     ],
     [
       "protocol: types only",
@@ -98,6 +98,12 @@ describe("a forbidden import is reported", () => {
       "src/editor/attempts/transcripts.ts",
       `import type { Value } from "../runs/runsTree.ts";`,
       "src/editor/runs/runsTree.ts",
+    ],
+    [
+      "model/transformer: folders",
+      "src/model/transformer/decoder.ts",
+      `import { value } from "../student/tokenizer.ts";`,
+      "src/model/student/tokenizer.ts",
     ],
     [
       "synthesis/text: folders",
