@@ -1,9 +1,10 @@
 /**
- * The page's end of the channel to the editor: it sends requests and receives events. The type of a
- * result follows from the name of the request.
+ * The page's end of the channel to the editor: it sends requests and receives events; the type of a
+ * result follows from the name of the request. Answers the keys of text boxes that the editor would
+ * answer too late.
  */
-import { handleEditingKeys } from "./editingKeys.ts";
 import type { EditorMessage, PageContract } from "../src/protocol/pageChannel.ts";
+import { element } from "./element.ts";
 
 declare function acquireVsCodeApi(): {
   readonly postMessage: (message: unknown) => void;
@@ -26,7 +27,7 @@ export interface Channel<Contract extends PageContract> {
 }
 
 /** A request that failed. The editor has already shown the error. */
-export class RequestError extends Error {
+class RequestError extends Error {
   readonly remedy: string;
   constructor(what: string, remedy: string) {
     super(what);
@@ -74,3 +75,42 @@ export function openChannel<Contract extends PageContract>(): Channel<Contract> 
     loadState: () => editor.getState(),
   };
 }
+
+/** Loads what a page shows and draws it, or says why it cannot be loaded. */
+export function loadView<Contract extends PageContract>(
+  channel: Channel<Contract>,
+  draw: (view: Contract["requests"]["load"]["result"]) => void,
+): void {
+  const page = document.getElementById("page")!;
+  channel.request("load", null).then(draw, (error: Error) => {
+    page.setAttribute("aria-busy", "false");
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`));
+  });
+}
+
+/** Answers these keys, for all controls of the page. */
+const handleEditingKeys = (): void =>
+  document.addEventListener("keydown", event => {
+    const command = findCommand(event);
+    if (command === undefined) return;
+    // the editor listens on the window
+    event.stopPropagation();
+    event.preventDefault();
+    document.execCommand(command);
+  });
+
+function findCommand(event: KeyboardEvent): "selectAll" | "undo" | "redo" | undefined {
+  const { altKey, ctrlKey, metaKey, shiftKey, keyCode } = event;
+  const isMac = navigator.userAgent.includes("Macintosh");
+  if (altKey || ctrlKey === isMac || metaKey !== isMac) return undefined;
+  // by its code, a key is the same in all keyboard layouts, as it is for the editor
+  const letter = String.fromCharCode(keyCode);
+  if (letter === "A" && !shiftKey) return "selectAll";
+  // outside of text boxes, they undo and redo the last change of the file
+  if (!isTextBox(event.target)) return undefined;
+  if (letter === "Z") return shiftKey ? "redo" : "undo";
+  return letter === "Y" && !shiftKey && !isMac ? "redo" : undefined;
+}
+
+const isTextBox = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement && ["text", "search"].includes(target.type);

@@ -44,3 +44,26 @@ function fill<Target extends Element>(
   for (const it of children) if (it !== undefined && it !== false) target.append(it);
   return target;
 }
+
+export const createSection = (title: string, ...content: HTMLElement[]): HTMLElement =>
+  element("section", {}, element("h2", {}, title), ...content);
+
+/** Creates a button that looks like a link. */
+export const createLink = (
+  onClick: () => void,
+  attributes: Attributes,
+  ...children: Child[]
+): HTMLElement =>
+  listen(element("button", { class: "link", type: "button", ...attributes }, ...children), onClick);
+
+/** Creates a button of the toolkit, which a page has to register. */
+export const createButton = (
+  label: string,
+  onClick: () => void,
+  attributes: Attributes = { appearance: "secondary" },
+): HTMLElement => listen(element("vscode-button", attributes, label), onClick);
+
+function listen(button: HTMLElement, onClick: () => void): HTMLElement {
+  button.addEventListener("click", onClick);
+  return button;
+}

@@ -4,7 +4,7 @@
  */
 import { element } from "../element.ts";
 import { findFocused, giveFocus, hasFocused } from "../focus.ts";
-import type { Column } from "./columns.ts";
+import type { Column } from "./rowOrder.ts";
 
 /** The content of the grid. */
 export interface GridContent {

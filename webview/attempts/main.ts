@@ -10,13 +10,11 @@ import type {
 } from "../../src/protocol/attemptsPage.ts";
 import { openChannel } from "../channel.ts";
 import { registerControls } from "../controls.ts";
-import { element } from "../element.ts";
+import { createLink, element } from "../element.ts";
 import { escapeInvisible, formatCount, formatInteger } from "../text.ts";
-import { createColumns, formatCell, type Column } from "./columns.ts";
+import { type Column, createColumns, createMatcher, formatCell, sortIndices } from "./rowOrder.ts";
 import { Grid } from "./grid.ts";
-import { createMatcher, sortIndices } from "./rowOrder.ts";
-import { computeTotal, describeOrder } from "./weights.ts";
-import { WeightSliders } from "./weightSliders.ts";
+import { computeTotal, describeOrder, WeightSliders } from "./weights.ts";
 
 /** What is restored after a reload. */
 interface PageState {
@@ -180,7 +178,7 @@ function createCell(position: number, column: Column): HTMLElement {
     return element(
       "td",
       { title: escapeInvisible(row.request) },
-      createButton(text, `Open the transcript of ${describe(row)}`, position, "transcript"),
+      createOpenLink(text, `Open the transcript of ${describe(row)}`, position, "transcript"),
       element("span", { class: "quiet" }, ` ${escapeInvisible(row.request)}`),
     );
   const tone =
@@ -216,17 +214,16 @@ const createActions = (position: number): HTMLElement => {
   compare.addEventListener("click", () => {
     channel.request("compare", { row: index }).catch(() => {});
   });
-  const group = element(
-    "button",
-    { class: "link", type: "button", "aria-label": `Show the group of ${name}` },
+  const group = createLink(
+    () => void channel.request("openGroup", { row: index }),
+    { "aria-label": `Show the group of ${name}` },
     "Group",
   );
-  group.addEventListener("click", () => void channel.request("openGroup", { row: index }));
   return element(
     "td",
     { class: "actions" },
-    createButton("Step", `Step through ${name}`, position, "debugger"),
-    createButton("Reward", `Show the reward of ${name}`, position, "reward"),
+    createOpenLink("Step", `Step through ${name}`, position, "debugger"),
+    createOpenLink("Reward", `Show the reward of ${name}`, position, "reward"),
     compare,
     row.step !== undefined && group,
   );
@@ -235,11 +232,8 @@ const createActions = (position: number): HTMLElement => {
 const describe = ({ task, attempt }: AttemptRow) =>
   `${escapeInvisible(task)}${attempt === undefined ? "" : `, attempt ${attempt + 1}`}`;
 
-function createButton(text: string, label: string, position: number, target: AttemptView) {
-  const button = element("button", { class: "link", type: "button", "aria-label": label }, text);
-  button.addEventListener("click", () => open(position, target));
-  return button;
-}
+const createOpenLink = (text: string, label: string, position: number, target: AttemptView) =>
+  createLink(() => open(position, target), { "aria-label": label }, text);
 
 function isSelected({ line, step, attempt }: AttemptRow): boolean {
   const row = selected?.row;

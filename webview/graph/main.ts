@@ -3,7 +3,7 @@
  * all edges as a table.
  */
 import type { GraphPage, GraphView } from "../../src/protocol/graphPage.ts";
-import { openChannel } from "../channel.ts";
+import { loadView, openChannel } from "../channel.ts";
 import { element } from "../element.ts";
 import { escapeInvisible } from "../text.ts";
 import { GraphDrawing, getShortName, type EdgeFilter } from "./drawing.ts";
@@ -13,11 +13,7 @@ const channel = openChannel<GraphPage>();
 const page = document.getElementById("page")!;
 
 channel.on("changed", renderPage);
-channel
-  .request("load", null)
-  .then(renderPage, (error: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
-  );
+loadView(channel, renderPage);
 
 function renderPage(view: GraphView): void {
   channel.saveState({ server: view.server });

@@ -3,7 +3,7 @@
  * legend if no tool is chosen.
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
-import { element } from "../element.ts";
+import { createLink, element } from "../element.ts";
 import { formatCount, formatFixed, escapeInvisible } from "../text.ts";
 import { getShortName, type EdgeFilter } from "./drawing.ts";
 
@@ -66,12 +66,11 @@ function renderEdge(
   other: number,
   choose: (tool: number) => void,
 ): HTMLElement {
-  const link = element(
-    "button",
-    { type: "button", class: "link" },
+  const link = createLink(
+    () => choose(other),
+    {},
     getShortName(view.tools[other]!.name, view.server),
   );
-  link.addEventListener("click", () => choose(other));
   return element(
     "li",
     {},

@@ -1,4 +1,5 @@
 /** The page of a group: one column per attempt, one row per place, and the tokens of each message. */
+import type { AttemptView } from "../../src/protocol/attemptsPage.ts";
 import type {
   GroupCell,
   GroupColumn,
@@ -6,18 +7,15 @@ import type {
   GroupRow,
   GroupView,
 } from "../../src/protocol/groupPage.ts";
-import { openChannel } from "../channel.ts";
-import { element } from "../element.ts";
+import { loadView, openChannel } from "../channel.ts";
+import { createLink, element } from "../element.ts";
 import { escapeInvisible, formatCount, formatFixed, formatInteger } from "../text.ts";
 import { createTokenStrip } from "./tokenStrip.ts";
 
 const channel = openChannel<GroupPage>();
 const page = document.getElementById("page")!;
 
-channel.request("load", null).then(draw, (error: Error) => {
-  page.setAttribute("aria-busy", "false");
-  page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`));
-});
+loadView(channel, draw);
 
 function draw(view: GroupView): void {
   channel.saveState({ subject: view.subject });
@@ -78,22 +76,18 @@ function createTable({ columns, turns, task }: GroupView): HTMLElement {
 
 function createColumnHead(it: GroupColumn, column: number): HTMLElement {
   const name = `Attempt ${it.attempt + 1}`;
-  const createLink = (text: string, label: string, view: "transcript" | "debugger" | "reward") => {
-    const button = element("button", { class: "link", type: "button", "aria-label": label }, text);
-    button.addEventListener("click", () => void channel.request("open", { column, view }));
-    return button;
-  };
-  const compare = element(
-    "button",
-    { class: "link", type: "button", "aria-label": `Compare with Teacher: ${name}` },
+  const createOpenLink = (text: string, label: string, view: AttemptView) =>
+    createLink(() => void channel.request("open", { column, view }), { "aria-label": label }, text);
+  const compare = createLink(
+    () => void channel.request("compare", { column }),
+    { "aria-label": `Compare with Teacher: ${name}` },
     "Compare with Teacher",
   );
-  compare.addEventListener("click", () => void channel.request("compare", { column }));
   const signed = `${it.advantage > 0 ? "+" : ""}${formatFixed(it.advantage, 2)}`;
   return element(
     "th",
     { scope: "col" },
-    createLink(name, `Open the transcript of ${name}`, "transcript"),
+    createOpenLink(name, `Open the transcript of ${name}`, "transcript"),
     element(
       "span",
       { class: it.success ? "good" : "bad" },
@@ -109,8 +103,8 @@ function createColumnHead(it: GroupColumn, column: number): HTMLElement {
     element(
       "p",
       { class: "actions" },
-      createLink("Step", `Step through ${name}`, "debugger"),
-      createLink("Reward", `Show the reward of ${name}`, "reward"),
+      createOpenLink("Step", `Step through ${name}`, "debugger"),
+      createOpenLink("Reward", `Show the reward of ${name}`, "reward"),
       compare,
     ),
   );

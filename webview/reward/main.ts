@@ -4,15 +4,12 @@
  */
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
-import { element } from "../element.ts";
+import { createButton, createSection, element } from "../element.ts";
 import { findFocused, giveFocus } from "../focus.ts";
-import { openChannel } from "../channel.ts";
+import { loadView, openChannel } from "../channel.ts";
 import { escapeInvisible } from "../text.ts";
-import { createCallList } from "./callList.ts";
-import { createCallRewards } from "./callRewards.ts";
-import { createGoalList } from "./goalList.ts";
-import { createPartTable } from "./partTable.ts";
-import { createTotals } from "./totals.ts";
+import { createCallList, createGoalList } from "./evidence.ts";
+import { createCallRewards, createPartTable, createTotals } from "./totals.ts";
 
 registerControls();
 const channel = openChannel<RewardPage>();
@@ -28,11 +25,7 @@ channel.on("outdated", reason => {
   outdated.hidden = false;
   outdated.textContent = escapeInvisible(reason);
 });
-channel
-  .request("load", null)
-  .then(draw, (error: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
-  );
+loadView(channel, draw);
 
 function draw(view: RewardView): void {
   channel.saveState({ address: view.address });
@@ -77,9 +70,7 @@ function createBody(view: RewardView): HTMLElement[] {
 }
 
 function createHeader(view: RewardView): HTMLElement {
-  const attributes = { appearance: "secondary", id: "step" };
-  const step = element("vscode-button", attributes, "Step Through Trajectory");
-  step.addEventListener("click", () => void channel.request("step", null));
+  const step = () => void channel.request("step", null);
   return element(
     "header",
     { class: "head" },
@@ -93,9 +84,6 @@ function createHeader(view: RewardView): HTMLElement {
         `${escapeInvisible(view.task)} · attempt by ${escapeInvisible(view.policy)} · ${escapeInvisible(view.ended)}`,
       ),
     ),
-    step,
+    createButton("Step Through Trajectory", step, { appearance: "secondary", id: "step" }),
   );
 }
-
-const createSection = (title: string, ...content: HTMLElement[]) =>
-  element("section", {}, element("h2", {}, title), ...content);

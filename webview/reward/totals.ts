@@ -1,7 +1,11 @@
-/** The total of each profile, and success. Choosing a profile shows everything under it. */
-import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
+/**
+ * The totals of a reward: one per profile, with success; the parts that they are the sum of; and
+ * the total after each call. Choosing a profile shows everything under it.
+ */
+import type { Breakdown, Part, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatFixed, escapeInvisible } from "../text.ts";
+import { createCallLink } from "./evidence.ts";
+import { escapeInvisible, formatChange, formatCount, formatFixed } from "../text.ts";
 
 export function createTotals(
   view: RewardView,
@@ -119,4 +123,155 @@ function formatBudget({ rule, n, budget }: Breakdown): string {
     return "The task needs no tool: the reward is 1 without a call, otherwise 0.";
   const excess = n > budget ? `: ${n - budget} over` : "";
   return `${formatCount(n, "call")} made, ${budget} in the budget${excess}.`;
+}
+
+const partDescriptions: Readonly<Record<string, string>> = {
+  validity: "known tool, valid arguments, accepted by the server",
+  coverage: "goals reached in a valid order",
+  efficiency: "penalty for calls over the budget",
+  name: "calls to tools that the goals use",
+  argument: "arguments equal to those of the goal",
+  success: "the final state is right, and everything asked for was shown",
+};
+
+export function createPartTable(breakdown: Breakdown): HTMLElement {
+  if (breakdown.rule === "abstain")
+    return element("p", { class: "quiet" }, "The abstention rule replaces the five parts.");
+  const rows = [...Object.entries(breakdown.parts), ...Object.entries(breakdown.extras)];
+  const max = Math.max(...rows.map(([, it]) => it.weight));
+  const min = Math.min(0, ...rows.map(([, it]) => it.value));
+  const head = element(
+    "tr",
+    {},
+    ...["Part", "Score", "Weight", "Value", "Earned"].map((it, i) =>
+      element("th", { scope: "col", class: i > 0 && i < 4 ? "number" : undefined }, it),
+    ),
+  );
+  return element(
+    "table",
+    { class: "parts" },
+    element("thead", {}, head),
+    element("tbody", {}, ...rows.map(([name, part]) => createRow(name, part, max, min))),
+    element(
+      "tfoot",
+      {},
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, "total"),
+        element("td"),
+        element("td"),
+        element("td", { class: "number" }, formatFixed(breakdown.total, 4)),
+        element("td"),
+      ),
+    ),
+  );
+}
+
+const createRow = (name: string, part: Part, max: number, min: number) =>
+  element(
+    "tr",
+    {},
+    element(
+      "th",
+      { scope: "row" },
+      element("span", { class: `swatch part-${name}`, "aria-hidden": "true" }),
+      name,
+      element("span", { class: "quiet meaning" }, partDescriptions[name] ?? ""),
+    ),
+    element("td", { class: "number" }, formatFixed(part.score, 4)),
+    element("td", { class: "number" }, `× ${formatFixed(part.weight, 2)}`),
+    element("td", { class: "number" }, formatFixed(part.value, 4)),
+    element(
+      "td",
+      { class: "bar-cell" },
+      // 0 is the best score of a penalty
+      name === "efficiency" && part.score === 0
+        ? element("span", { class: "quiet" }, "no penalty")
+        : createBar(name, part, max, min),
+    ),
+  );
+
+/**
+ * All bars share one scale: the outline is the weight, the filling the value. A penalty extends to
+ * the left of zero.
+ */
+function createBar(name: string, { value, weight }: Part, max: number, min: number): HTMLElement {
+  const span = max - min;
+  const place = (from: number, to: number) =>
+    `left:${((from - min) / span) * 100}%;width:${((to - from) / span) * 100}%`;
+  const filling = element("span", { class: `filling part-${name}` });
+  filling.style.cssText = place(Math.min(0, value), Math.max(0, value));
+  const outline = element("span", { class: "outline" });
+  outline.style.cssText = place(0, name === "efficiency" ? 0 : weight);
+  return element(
+    "span",
+    {
+      class: "bar",
+      role: "img",
+      "aria-label": `${formatFixed(value, 4)} of ${formatFixed(weight, 2)}`,
+    },
+    outline,
+    filling,
+  );
+}
+
+export function createCallRewards(
+  { calls, totals, changes, prefix }: RewardView,
+  reveal: (call: number) => void,
+): HTMLElement {
+  const scale = { min: Math.min(0, ...totals), max: Math.max(...totals, 0.01) };
+  const rows = totals.map((total, index) => {
+    const call = calls[index - 1];
+    const label = call
+      ? createCallLink(call.name, () => reveal(index - 1), `total-${index}`)
+      : index === 0
+        ? "start"
+        : "end";
+    const isReached = prefix === undefined || index <= prefix.index;
+    const change = index === 0 ? undefined : changes[index];
+    return element(
+      "tr",
+      {
+        class: isReached ? undefined : "ahead",
+        "aria-current": index === prefix?.index ? "step" : undefined,
+      },
+      element("td", { class: "ordinal" }, call ? String(index) : ""),
+      element("th", { scope: "row" }, label),
+      ...createValues(isReached ? total : undefined, isReached ? change : undefined),
+      element("td", { class: "bar-cell" }, isReached && createTotalBar(total, scale)),
+    );
+  });
+  const head = element(
+    "tr",
+    {},
+    ...["", "After", "Reward", "Change", ""].map((it, i) =>
+      it === ""
+        ? element("td")
+        : element("th", { scope: "col", class: i > 1 ? "number" : undefined }, it),
+    ),
+  );
+  return element(
+    "table",
+    { class: "call-rewards" },
+    element("thead", {}, head),
+    element("tbody", {}, ...rows),
+  );
+}
+
+function createValues(total: number | undefined, change: number | undefined): HTMLElement[] {
+  const kind = !change ? "quiet" : change > 0 ? "good" : "bad";
+  return [
+    element("td", { class: "number" }, total === undefined ? "" : formatFixed(total, 4)),
+    element("td", { class: `number ${kind}` }, change === undefined ? "" : formatChange(change, 4)),
+  ];
+}
+
+/** The bar of a total from zero; a negative one extends to the left. The number is beside it. */
+function createTotalBar(total: number, { min, max }: { min: number; max: number }): HTMLElement {
+  const share = (value: number) => ((value - min) / (max - min)) * 100;
+  const filling = element("span", { class: total < 0 ? "filling negative" : "filling" });
+  const [left, right] = [share(Math.min(0, total)), share(Math.max(0, total))];
+  filling.style.cssText = `left:${left}%;width:${right - left}%`;
+  return element("span", { class: "bar", "aria-hidden": "true" }, filling);
 }

@@ -1,15 +1,12 @@
-/** The header of the run page: the run's name, its status and progress, and its buttons. */
-import type { RunState, RunStatus, RunView } from "../../src/protocol/runPage.ts";
-import { element } from "../element.ts";
+/**
+ * The header of the run page: the run's name, its status and progress, its buttons, and its alarms.
+ */
+import type { RunState, RunStatus, RunView, StepMetrics } from "../../src/protocol/runPage.ts";
+import { createButton, element } from "../element.ts";
 import { giveFocus, hasFocused } from "../focus.ts";
-import { formatDuration, escapeInvisible } from "../text.ts";
+import { escapeInvisible, formatDuration } from "../text.ts";
 
-export interface RunActions {
-  readonly pause: () => void;
-  readonly resume: () => void;
-  readonly stop: () => void;
-  readonly showLog: () => void;
-}
+export type RunActions = Readonly<Record<"pause" | "resume" | "stop" | "showLog", () => void>>;
 
 /**
  * The header is changed in place: it changes with each step, and a button that is replaced would
@@ -94,24 +91,27 @@ function createButtons(
 ): HTMLElement[] {
   switch (state) {
     case "ready":
-      return canGoOn ? [createButton("Start", "primary", resume)] : [];
+      return canGoOn ? [createButton("Start", resume, { appearance: "primary" })] : [];
     case "queued":
       return [
-        createButton("Start Now", "primary", resume),
-        createButton("Remove From Queue", "secondary", stop),
+        createButton("Start Now", resume, { appearance: "primary" }),
+        createButton("Remove From Queue", stop),
       ];
     case "training":
-      return [createButton("Pause", "secondary", pause), createButton("Stop", "secondary", stop)];
+      return [createButton("Pause", pause), createButton("Stop", stop)];
     case "paused":
-      return [createButton("Resume", "primary", resume), createButton("Stop", "secondary", stop)];
+      return [
+        createButton("Resume", resume, { appearance: "primary" }),
+        createButton("Stop", stop),
+      ];
     case "stopped":
     case "interrupted":
     case "failed":
-      return canGoOn ? [createButton("Resume", "primary", resume)] : [];
+      return canGoOn ? [createButton("Resume", resume, { appearance: "primary" })] : [];
     case "starting":
-      return [createButton("Stop", "secondary", stop)];
+      return [createButton("Stop", stop)];
     case "finished":
-      return canGoOn ? [createButton("Train Longer…", "secondary", resume)] : [];
+      return canGoOn ? [createButton("Train Longer…", resume)] : [];
     case "stopping":
     case "unknown":
     case "unreadable":
@@ -126,20 +126,37 @@ function createEngineButtons(
   state: RunState,
   { resume, stop, showLog }: RunActions,
 ): HTMLElement[] {
-  const log = createButton("Show Log", "secondary", showLog);
+  const log = createButton("Show Log", showLog);
   if (state === "unreadable") return [];
-  if (state === "starting" || state === "training")
-    return [createButton("Stop", "secondary", stop), log];
+  if (state === "starting" || state === "training") return [createButton("Stop", stop), log];
   if (state === "stopping" || state === "finished") return [log];
-  return [createButton("Start Here", "primary", resume), log];
+  return [createButton("Start Here", resume, { appearance: "primary" }), log];
 }
 
-function createButton(
-  label: string,
-  appearance: "primary" | "secondary",
-  action: () => void,
-): HTMLElement {
-  const button = element("vscode-button", { appearance }, label);
-  button.addEventListener("click", action);
-  return button;
+/**
+ * The box is an alert, which screen readers read out when its content changes: it must not be drawn
+ * again with each step.
+ */
+export function createAlarmBox(): {
+  readonly element: HTMLElement;
+  update(steps: readonly StepMetrics[]): void;
+} {
+  const box = element("div", { class: "alarms", role: "alert" });
+  let shown = "";
+  box.hidden = true;
+  return {
+    element: box,
+    update(steps) {
+      const alarms = steps.flatMap(({ step, alarms = [] }) =>
+        alarms.map(({ text }) => ({ step: `Step ${step}:`, text: escapeInvisible(text) })),
+      );
+      const content = JSON.stringify(alarms);
+      if (content === shown) return;
+      shown = content;
+      box.hidden = alarms.length === 0;
+      box.replaceChildren(
+        ...alarms.map(it => element("p", {}, element("strong", {}, it.step), ` ${it.text}.`)),
+      );
+    },
+  };
 }

@@ -4,25 +4,18 @@
  */
 import type { OtherRun, RunPage, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { registerControls } from "../controls.ts";
-import { element } from "../element.ts";
-import { openChannel } from "../channel.ts";
-import { createAlarmBox } from "./alarms.ts";
-import { createEvaluation } from "./evaluation.ts";
-import { createHeader, type RunActions } from "./header.ts";
-import { createKeyNumbers } from "./keyNumbers.ts";
-import { formatPlots } from "./plotExport.ts";
+import { createButton, element } from "../element.ts";
+import { loadView, openChannel } from "../channel.ts";
+import { createAlarmBox, createHeader, type RunActions } from "./header.ts";
+import { createEvaluation, createKeyNumbers, createSettings } from "./keyNumbers.ts";
+import { formatPlots } from "./plot.ts";
 import { createPlots } from "./plots.ts";
-import { createSettings } from "./settings.ts";
 
 registerControls();
 const channel = openChannel<RunPage>();
 const page = document.getElementById("page")!;
 
-channel
-  .request("load", null)
-  .then(start, (error: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
-  );
+loadView(channel, start);
 
 function start(loaded: RunView): void {
   let view = loaded;
@@ -35,28 +28,30 @@ function start(loaded: RunView): void {
   const evaluation = element("section");
   const numbers = element("div");
   const curves = element("div", { class: "plots" }, ...plots.elements);
-  const plotActions = createPlotActions({
-    chooseOthers: () =>
-      run(
-        channel.request("chooseOthers", null).then(chosen => {
-          if (!chosen) return;
-          others = chosen;
-          change({});
-        }),
-      ),
-    save: () =>
-      run(channel.request("savePlots", { svg: formatPlots(view.run, plots.listDrawn()) })),
-  });
+  const chooseOthers = () =>
+    run(
+      channel.request("chooseOthers", null).then(chosen => {
+        if (!chosen) return;
+        others = chosen;
+        change({});
+      }),
+    );
+  const savePlots = () =>
+    run(channel.request("savePlots", { svg: formatPlots(view.run, plots.listDrawn()) }));
+  const plotActions = element(
+    "div",
+    { class: "actions plot-actions" },
+    createButton("Draw Other Runs…", chooseOthers),
+    createButton("Save Plots…", savePlots),
+  );
   const settings = element("section");
-  const send = (name: "pause" | "resume" | "stop" | "showLog") => () =>
-    run(channel.request(name, null));
-  const actions: RunActions = {
+  const send = (name: keyof RunActions) => () => run(channel.request(name, null));
+  const header = createHeader({
     pause: send("pause"),
     resume: send("resume"),
     stop: send("stop"),
     showLog: send("showLog"),
-  };
-  const header = createHeader(actions);
+  });
   page.setAttribute("aria-busy", "false");
   const sections = [alarms.element, evaluation, numbers, plotActions, curves, settings];
   page.replaceChildren(header.element, ...sections);
@@ -94,18 +89,6 @@ function start(loaded: RunView): void {
 
 /** The editor has shown the error of a request that fails. */
 const run = (request: Promise<unknown>): void => void request.catch(() => {});
-
-/** The buttons above the plots. */
-function createPlotActions(actions: {
-  readonly chooseOthers: () => void;
-  readonly save: () => void;
-}): HTMLElement {
-  const compare = element("vscode-button", { appearance: "secondary" }, "Draw Other Runs…");
-  compare.addEventListener("click", actions.chooseOthers);
-  const save = element("vscode-button", { appearance: "secondary" }, "Save Plots…");
-  save.addEventListener("click", actions.save);
-  return element("div", { class: "actions plot-actions" }, compare, save);
-}
 
 /** Takes the place of the key numbers until the first step is done. */
 function createPlaceholder({ state }: RunStatus): HTMLElement {

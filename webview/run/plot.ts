@@ -1,19 +1,9 @@
 /**
- * One plot: lines over steps, and a cursor that shows the values of a step and is moved by pointer
- * or by arrow keys. Does not depend on what the numbers mean.
+ * One plot as SVG: lines over steps, and a cursor that shows the values of a step and is moved by
+ * pointer or by arrow keys. Does not depend on what the numbers mean. All plots of the page can be
+ * joined into one document.
  */
-import { svgElement, element } from "../element.ts";
-import {
-  createLayout,
-  drawAxes,
-  drawCheckpoints,
-  drawCursor,
-  drawLabels,
-  drawSeries,
-  type PlotLayout,
-  type Series,
-  type ValueFormat,
-} from "./plotDrawing.ts";
+import { element, svgElement } from "../element.ts";
 
 export interface PlotOptions extends ValueFormat {
   readonly title: string;
@@ -186,3 +176,411 @@ export class Plot {
 
 const getLastValue = ({ points }: Series): number | undefined =>
   points.findLast(({ y }) => Number.isFinite(y))?.y;
+
+export interface Series {
+  readonly name: string;
+  /** A class that sets the colour. */
+  readonly colour: string;
+  /** A dash pattern, so that lines differ without colour, too. */
+  readonly dash?: string;
+  readonly points: readonly Point[];
+  /** Half the height of a band around the line, for each point. */
+  readonly spread?: readonly number[];
+}
+
+/** The size of a plot and its scales, in pixels. */
+interface PlotLayout {
+  readonly width: number;
+  readonly height: number;
+  readonly x: Scale;
+  readonly y: Scale;
+  /** The right end of the plotted area; labels stand to the right of it. */
+  readonly right: number;
+  readonly hasLabels: boolean;
+}
+
+/** How the values of a plot are written. */
+interface ValueFormat {
+  readonly format: (value: number, decimals: number) => string;
+  /** The factor between a value and its text: 100 for a share written as a percentage. */
+  readonly factor?: number;
+}
+
+const margin = { top: 8, right: 10, bottom: 22, left: 46 };
+const labelWidth = 128;
+const dotRadius = "3";
+
+/** The layout for a drawing area of this size; `include` are values that must be visible. */
+function createLayout(
+  series: readonly Series[],
+  { width, height }: { readonly width: number; readonly height: number },
+  include: readonly number[] | undefined,
+): PlotLayout {
+  const first = Math.min(...series.map(it => it.points[0]?.x ?? Infinity));
+  const last = Math.max(...series.map(it => it.points.at(-1)?.x ?? 0));
+  const hasLabels = series.length > 1 && width > 380;
+  const right = width - margin.right - (hasLabels ? labelWidth : 0);
+  const [low, high] = computeRange(series.flatMap(listExtremes), include);
+  return {
+    width,
+    height,
+    x: createLinearScale(first, Math.max(last, first + 1), margin.left, right),
+    y: createLinearScale(low, high, height - margin.bottom, margin.top),
+    right,
+    hasLabels,
+  };
+}
+
+const listExtremes = ({ points, spread = [] }: Series) =>
+  points.flatMap(({ y }, i) => (spread[i] === undefined ? [y] : [y - spread[i], y + spread[i]]));
+
+function drawAxes({ x, y, height, right }: PlotLayout, format: ValueFormat): SVGElement[] {
+  const rows = computeTicks(y.from, y.to, Math.max(2, Math.floor(height / 46)));
+  const decimals = countDecimals(rows.map(it => it * (format.factor ?? 1)));
+  const grid = rows.flatMap(it => [
+    svgElement("line", {
+      class: "grid",
+      x1: String(margin.left),
+      x2: String(right),
+      y1: y.at(it).toFixed(1),
+      y2: y.at(it).toFixed(1),
+    }),
+    svgElement(
+      "text",
+      {
+        class: "tick",
+        x: String(margin.left - 6),
+        y: (y.at(it) + 3.5).toFixed(1),
+        "text-anchor": "end",
+      },
+      format.format(it, decimals),
+    ),
+  ]);
+  const columns = Math.max(2, Math.floor((right - margin.left) / 80));
+  const steps = computeTicks(x.from, x.to, columns).filter(it => Number.isInteger(it));
+  const stepLabels = steps.map(it =>
+    svgElement(
+      "text",
+      { class: "tick", x: x.at(it).toFixed(1), y: String(height - 6), "text-anchor": "middle" },
+      String(it),
+    ),
+  );
+  return [...grid, ...stepLabels];
+}
+
+/** A small triangle below the axis for each checkpoint. */
+const drawCheckpoints = ({ x, height }: PlotLayout, checkpoints: readonly number[]): SVGElement[] =>
+  checkpoints
+    .filter(it => it >= x.from && it <= x.to)
+    .map(it =>
+      svgElement(
+        "path",
+        { class: "mark", d: `M${x.at(it).toFixed(1)} ${height - margin.bottom + 1}l-3 5h6z` },
+        svgElement("title", {}, `checkpoint after step ${it}`),
+      ),
+    );
+
+/** A short line is drawn as it is; a long one faintly, with its running mean on top. */
+function drawSeries(series: Series, layout: PlotLayout): SVGElement[] {
+  const { points, colour, dash, spread } = series;
+  const { x, y } = layout;
+  const window = Math.round(points.length / 30);
+  const isLong = window > 1;
+  const elements = spread ? [drawBand(points, spread, colour, layout)] : [];
+  elements.push(
+    svgElement("path", {
+      class: `line ${colour}${isLong ? " faint" : ""}`,
+      d: createLinePath(points, x, y),
+      "stroke-dasharray": isLong ? undefined : dash,
+    }),
+  );
+  if (points.length === 1 && points[0]) elements.push(drawDot(points[0], colour, layout));
+  if (isLong)
+    elements.push(
+      svgElement("path", {
+        class: `line ${colour}`,
+        d: createLinePath(computeRunningMean(points, window), x, y),
+        "stroke-dasharray": dash,
+      }),
+    );
+  return elements;
+}
+
+const drawBand = (
+  points: readonly Point[],
+  spread: readonly number[],
+  colour: string,
+  { x, y }: PlotLayout,
+) =>
+  svgElement("path", {
+    class: `band ${colour}`,
+    d: createBandPath(
+      points.map((it, i) => ({ x: it.x, y: it.y - spread[i]! })),
+      points.map((it, i) => ({ x: it.x, y: it.y + spread[i]! })),
+      x,
+      y,
+    ),
+  });
+
+const drawDot = (point: Point, colour: string, { x, y }: PlotLayout) =>
+  svgElement("circle", {
+    class: `dot ${colour}`,
+    cx: x.at(point.x).toFixed(1),
+    cy: y.at(point.y).toFixed(1),
+    r: dotRadius,
+  });
+
+/** The names of the lines, each beside the end of its line. */
+function drawLabels(series: readonly Series[], { y, width, height }: PlotLayout): SVGElement[] {
+  const ends = series.map(it => it.points.findLast(point => Number.isFinite(point.y))?.y ?? y.from);
+  const heights = spreadLabels(
+    ends.map(it => y.at(it)),
+    14,
+    margin.top + 6,
+    height - margin.bottom - 2,
+  );
+  return series.map((it, i) =>
+    svgElement(
+      "g",
+      { class: `label ${it.colour}` },
+      svgElement("line", {
+        class: "line",
+        x1: String(width - labelWidth),
+        x2: String(width - labelWidth + 14),
+        y1: heights[i]!.toFixed(1),
+        y2: heights[i]!.toFixed(1),
+        "stroke-dasharray": it.dash,
+      }),
+      svgElement(
+        "text",
+        { x: String(width - labelWidth + 20), y: (heights[i]! + 4).toFixed(1) },
+        it.name,
+      ),
+    ),
+  );
+}
+
+/** A vertical line at a step, with a dot on each line of the plot. */
+function drawCursor(step: number, series: readonly Series[], layout: PlotLayout): SVGElement[] {
+  const at = layout.x.at(step).toFixed(1);
+  const line = svgElement("line", {
+    class: "cursor",
+    x1: at,
+    x2: at,
+    y1: String(margin.top),
+    y2: String(layout.height - margin.bottom),
+  });
+  const dots = series.flatMap(it => {
+    const point = it.points.find(({ x }) => x === step);
+    return point && Number.isFinite(point.y) ? [drawDot(point, it.colour, layout)] : [];
+  });
+  return [line, ...dots];
+}
+
+/** The properties that the page's style sheet sets. */
+const properties = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-linejoin",
+  "stroke-dasharray",
+  "opacity",
+  "font-family",
+  "font-size",
+];
+
+const pageMargin = 16;
+/** From the top of a plot to the base line of its title. */
+const titleHeight = 14;
+
+/** The text of a document with the plots in their places on the page, in its colors. */
+export function formatPlots(heading: string, plots: readonly DrawnPlot[]): string {
+  const left = Math.min(...plots.map(it => it.place.left)) - pageMargin;
+  const top = Math.min(...plots.map(it => it.place.top)) - pageMargin;
+  const size = {
+    width: String(Math.max(...plots.map(it => it.place.right)) + pageMargin - left),
+    height: String(Math.max(...plots.map(it => it.place.bottom)) + pageMargin - top),
+  };
+  const page = getComputedStyle(document.body);
+  const picture = svgElement(
+    "svg",
+    { ...size, viewBox: `0 0 ${size.width} ${size.height}` },
+    svgElement("title", {}, heading),
+    svgElement("rect", { ...size, fill: page.backgroundColor }),
+    ...plots.flatMap(it => drawPlot(it, page, { left, top })),
+  );
+  return `${new XMLSerializer().serializeToString(picture)}\n`;
+}
+
+function drawPlot(
+  { title, svg, place, keys }: DrawnPlot,
+  page: CSSStyleDeclaration,
+  origin: { readonly left: number; readonly top: number },
+): SVGElement[] {
+  const caption = svgElement(
+    "text",
+    {
+      x: String(place.left - origin.left),
+      y: String(place.top - origin.top + titleHeight),
+      fill: page.color,
+      "font-family": page.fontFamily,
+      "font-size": page.fontSize,
+    },
+    svgElement("tspan", { "font-weight": "600" }, title),
+    ...keys.map(it =>
+      svgElement("tspan", { dx: "12", fill: getComputedStyle(it).color }, it.textContent.trim()),
+    ),
+  );
+  const { left, top, width, height } = svg.getBoundingClientRect();
+  const copy = copyWithStyles(svg);
+  copy.setAttribute("x", String(left - origin.left));
+  copy.setAttribute("y", String(top - origin.top));
+  copy.setAttribute("width", String(width));
+  copy.setAttribute("height", String(height));
+  return [caption, copy];
+}
+
+function copyWithStyles(element: SVGElement): SVGElement {
+  const copy = element.cloneNode(true) as SVGElement;
+  const originals = [element, ...element.querySelectorAll<SVGElement>("*")];
+  const copies = [copy, ...copy.querySelectorAll<SVGElement>("*")];
+  originals.forEach((it, i) => {
+    const style = getComputedStyle(it);
+    for (const name of properties) copies[i]!.setAttribute(name, style.getPropertyValue(name));
+    copies[i]!.removeAttribute("class");
+  });
+  return copy;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A linear scale from numbers to pixels. */
+interface Scale {
+  readonly from: number;
+  readonly to: number;
+  at(value: number): number;
+}
+
+export const createLinearScale = (from: number, to: number, start: number, end: number): Scale => ({
+  from,
+  to,
+  at: value => start + ((value - from) / (to - from || 1)) * (end - start),
+});
+
+/** Round numbers that span a range in about `count` steps of 1, 2 or 5 times a power of ten. */
+export function computeTicks(from: number, to: number, count: number): readonly number[] {
+  const span = to - from;
+  if (!(span > 0)) return [from];
+  const minStep = span / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  const step = [1, 2, 5, 10].find(it => it * power >= minStep)! * power;
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  );
+}
+
+/**
+ * A range that holds all values and those in `include`, with a small margin; a flat line gets room
+ * around it.
+ */
+export function computeRange(
+  values: readonly number[],
+  include: readonly number[] = [],
+): readonly [number, number] {
+  let from = Infinity;
+  let to = -Infinity;
+  for (const it of values.concat(include)) {
+    if (!Number.isFinite(it)) continue;
+    from = Math.min(from, it);
+    to = Math.max(to, it);
+  }
+  if (from > to) return [0, 1];
+  if (from === to)
+    return from === 0
+      ? [0, 1]
+      : [Math.min(from * 0.9, from * 1.1), Math.max(from * 0.9, from * 1.1)];
+  const margin = (to - from) * 0.06;
+  return [include.includes(from) ? from : from - margin, include.includes(to) ? to : to + margin];
+}
+
+/** The path through points; a point that is not finite interrupts it. */
+export function createLinePath(points: readonly Point[], x: Scale, y: Scale): string {
+  let path = "";
+  let isDrawing = false;
+  for (const it of points) {
+    if (!Number.isFinite(it.y)) {
+      isDrawing = false;
+      continue;
+    }
+    path += `${isDrawing ? "L" : "M"}${x.at(it.x).toFixed(1)} ${y.at(it.y).toFixed(1)}`;
+    isDrawing = true;
+  }
+  return path;
+}
+
+/** The outline of a band between two lines. */
+export function createBandPath(
+  low: readonly Point[],
+  high: readonly Point[],
+  x: Scale,
+  y: Scale,
+): string {
+  if (low.length === 0) return "";
+  const back = createLinePath(low.toReversed(), x, y).replace("M", "L");
+  return `${createLinePath(high, x, y)}${back}Z`;
+}
+
+/** The mean over each point and those up to `window - 1` before it. */
+export function computeRunningMean(points: readonly Point[], window: number): readonly Point[] {
+  let sum = 0;
+  let n = 0;
+  return points.map(({ x, y }, i) => {
+    if (Number.isFinite(y)) {
+      sum += y;
+      n++;
+    }
+    const left = points[i - window];
+    if (left && Number.isFinite(left.y)) {
+      sum -= left.y;
+      n--;
+    }
+    return { x, y: n > 0 ? sum / n : Number.NaN };
+  });
+}
+
+/**
+ * Positions for labels, as close as possible to `targets`: at least `gap` apart, from `min` to
+ * `max`, and in the order of the targets.
+ */
+export function spreadLabels(
+  targets: readonly number[],
+  gap: number,
+  min: number,
+  max: number,
+): readonly number[] {
+  const order = targets.map((at, i) => ({ at, i })).toSorted((a, b) => a.at - b.at);
+  let floor = min;
+  for (const it of order) {
+    it.at = Math.max(it.at, floor);
+    floor = it.at + gap;
+  }
+  let ceiling = max;
+  for (const it of order.toReversed()) {
+    it.at = Math.min(it.at, ceiling);
+    ceiling = it.at - gap;
+  }
+  const positions: number[] = [];
+  for (const { at, i } of order) positions[i] = at;
+  return positions;
+}
+
+/** The number of decimals that neighbouring ticks need to differ. */
+export const countDecimals = (ticks: readonly number[]): number => {
+  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : Math.abs(ticks[0] ?? 1) || 1;
+  return Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
+};

@@ -1,8 +1,7 @@
 /** The plots of a run and the metrics that each shows, for GRPO and for supervised training. */
 import type { OtherRun, RunConfig, StepMetrics } from "../../src/protocol/runPage.ts";
 import { escapeInvisible, formatFixed, formatScientific } from "../text.ts";
-import { Plot, type DrawnPlot, type PlotOptions } from "./plot.ts";
-import type { Series } from "./plotDrawing.ts";
+import { type DrawnPlot, Plot, type PlotOptions, type Series } from "./plot.ts";
 
 type GrpoStep = Extract<StepMetrics, { method: "grpo" }>;
 type SftStep = Extract<StepMetrics, { method: "sft" }>;
@@ -166,7 +165,7 @@ const sft: readonly PlotDefinition<SftStep>[] = [
   },
 ];
 
-export interface PlotContent {
+interface PlotContent {
   readonly steps: readonly StepMetrics[];
   readonly checkpoints: readonly number[];
   /** Runs to draw beside this one. */

@@ -3,15 +3,18 @@
  * reason, and the composition of the accepted tasks.
  */
 import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisPage.ts";
-import { element } from "../element.ts";
+import { createSection, element } from "../element.ts";
 import { findFocused, giveFocus } from "../focus.ts";
-import { openChannel } from "../channel.ts";
-import { formatPercent, escapeInvisible, formatInteger } from "../text.ts";
-import { createComposition, createList } from "./composition.ts";
-import { createDistanceTable } from "./distanceTable.ts";
+import { loadView, openChannel } from "../channel.ts";
+import { formatCount, formatPercent, escapeInvisible, formatInteger } from "../text.ts";
+import {
+  createComposition,
+  createDistanceTable,
+  createList,
+  createTransitionTable,
+} from "./tables.ts";
 import { RejectionList } from "./rejectionList.ts";
 import { createStateMachine } from "./stateMachine.ts";
-import { createTransitionTable } from "./transitionTable.ts";
 
 const channel = openChannel<SynthesisPage>();
 const page = document.getElementById("page")!;
@@ -19,11 +22,7 @@ const rejections = new RejectionList(channel);
 let isTableOpen = false;
 
 channel.on("changed", draw);
-channel
-  .request("load", null)
-  .then(draw, (error: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
-  );
+loadView(channel, draw);
 
 function draw(view: SynthesisView): void {
   // the editor finds the tasks by this file after a reload
@@ -82,7 +81,7 @@ function findFocus(): () => void {
 function createHeader({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
   const share = formatPercent(accepted / Math.max(1, attempts));
   const counts = [
-    `${formatInteger(attempts)} ${attempts === 1 ? "attempt" : "attempts"}`,
+    formatCount(attempts, "attempt"),
     `${formatInteger(accepted)} accepted (${share})`,
     `${formatInteger(attempts - accepted)} rejected`,
     ...(from === "report" ? [] : ["no report found; counted from the logs in the tasks"]),
@@ -108,6 +107,3 @@ const createOptionList = ({ options }: SynthesisView) =>
       element("dd", {}, escapeInvisible(value)),
     ]),
   );
-
-const createSection = (title: string, ...content: HTMLElement[]) =>
-  element("section", {}, element("h2", {}, title), ...content);

@@ -5,7 +5,7 @@ import type {
   SynthesisPage,
   Tally,
 } from "../../src/protocol/synthesisPage.ts";
-import { element } from "../element.ts";
+import { createLink, element } from "../element.ts";
 import type { Channel } from "../channel.ts";
 import { escapeInvisible, formatInteger } from "../text.ts";
 
@@ -73,13 +73,9 @@ export class RejectionList {
     this.#showAttempts(selection, total, items, start);
     const loaded = start + items.length;
     if (loaded >= total) return;
-    const more = element(
-      "button",
-      { type: "button", class: "link more" },
-      `Show more of ${formatInteger(total - loaded)}`,
-    );
-    more.addEventListener("click", () => void this.#load(selection, loaded));
-    this.#attempts.append(more);
+    const more = `Show more of ${formatInteger(total - loaded)}`;
+    const loadMore = () => void this.#load(selection, loaded);
+    this.#attempts.append(createLink(loadMore, { class: "link more" }, more));
   }
 
   #showAttempts(
@@ -108,19 +104,14 @@ export class RejectionList {
   }
 
   #createRow({ line, servers, reason, why, request, chain }: RejectedItem): HTMLElement {
-    const open = element(
-      "button",
-      { type: "button", class: "link" },
-      escapeInvisible(request || chain || "(no message)"),
-    );
-    open.addEventListener("click", () => void this.#channel.request("open", { line }));
+    const open = () => void this.#channel.request("open", { line });
     const details = [servers, why && why !== reason ? why : reason, request ? chain : ""].filter(
       it => it !== "",
     );
     return element(
       "li",
       {},
-      open,
+      createLink(open, {}, escapeInvisible(request || chain || "(no message)")),
       element("span", { class: "quiet" }, escapeInvisible(details.join(" · "))),
     );
   }

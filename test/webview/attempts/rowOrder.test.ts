@@ -1,8 +1,12 @@
 /** Filtering and sorting the table of attempts, and the texts of its cells. */
 import { expect, test } from "vitest";
 import type { AttemptRow } from "../../../src/protocol/attemptsPage.ts";
-import { createColumns, formatCell } from "../../../webview/attempts/columns.ts";
-import { createMatcher, sortIndices } from "../../../webview/attempts/rowOrder.ts";
+import {
+  createColumns,
+  createMatcher,
+  formatCell,
+  sortIndices,
+} from "../../../webview/attempts/rowOrder.ts";
 
 const row: AttemptRow = {
   line: { number: 1, offset: 0, bytes: 1 },

@@ -1,7 +1,6 @@
 /** Rewards under other weights, and how they order attempts. */
 import { expect, test } from "vitest";
-import { computeTotal, describeOrder } from "../../../webview/attempts/weights.ts";
-import { describeOrders } from "../../../webview/attempts/weightSliders.ts";
+import { computeTotal, describeOrder, describeOrders } from "../../../webview/attempts/weights.ts";
 
 test("a total is the sum of scores times weights", () =>
   expect(

@@ -1,6 +1,6 @@
 /** The layout of the tools of a dependency graph. */
 import { expect, test } from "vitest";
-import { layOut, type Dependency } from "../../../webview/graph/layout.ts";
+import { layOut, type Dependency } from "../../../webview/graph/drawing.ts";
 
 /** Parses parseEdges: `0>1:x` means that tool 1 needs x, which tool 0 returns. */
 const parseEdges = (text: string): Dependency[] =>

@@ -9,7 +9,7 @@ import {
   computeRunningMean,
   spreadLabels,
   computeTicks,
-} from "../../../webview/run/scale.ts";
+} from "../../../webview/run/plot.ts";
 
 test("ticks are round numbers within the range", () => {
   expect(computeTicks(0.97, 1.32, 4)).toEqual([1, 1.1, 1.2, 1.3]);

@@ -1,7 +1,7 @@
 /** The settings of a run as the run page shows them. */
 import { expect, test } from "vitest";
 import { createRunConfig, type RunOptions } from "../../../src/run/createRunConfig.ts";
-import { formatSettings } from "../../../webview/run/settings.ts";
+import { formatSettings } from "../../../webview/run/keyNumbers.ts";
 
 const format = (options: Partial<RunOptions>) =>
   formatSettings(

@@ -1,7 +1,16 @@
 /** The edges of the state machine picture: how transitions are grouped, and where edges run. */
 import { expect, test } from "vitest";
-import { groupTransitions, classifyEdge, countVisits } from "../../../webview/synthesis/edges.ts";
-import { createArrow, knownEdges, findRoute, states } from "../../../webview/synthesis/layout.ts";
+import {
+  groupTransitions,
+  classifyEdge,
+  countVisits,
+} from "../../../webview/synthesis/stateMachine.ts";
+import {
+  createArrow,
+  knownEdges,
+  findRoute,
+  states,
+} from "../../../webview/synthesis/stateMachine.ts";
 
 const edges = groupTransitions([
   { from: "ask", event: "calls", to: "check-calls", n: 30 },

@@ -1,13 +1,18 @@
-/** The calls of the attempt with their evidence. Choosing a call shows it in the transcript. */
+/**
+ * The evidence of a reward: the calls of the attempt, and the goals of the task with the calls that
+ * serve them. Choosing a call shows it in the transcript.
+ */
 import type {
   ArgumentEvidence,
   Breakdown,
   CallEvidence,
   CallLine,
+  GoalEvidence,
+  GoalLine,
   RewardView,
 } from "../../src/protocol/rewardPage.ts";
-import { element } from "../element.ts";
-import { breakName, formatFixed, escapeInvisible } from "../text.ts";
+import { createLink, element } from "../element.ts";
+import { breakName, escapeInvisible, formatFixed } from "../text.ts";
 
 const validityLevels = ["known tool", "valid arguments", "accepted"] as const;
 
@@ -29,17 +34,7 @@ function createCallItem(
   line: CallLine,
   reveal: (call: number) => void,
 ): HTMLElement {
-  const name = element(
-    "button",
-    {
-      class: "link",
-      type: "button",
-      title: "Show in the transcript",
-      id: `call-${evidence.call}`,
-    },
-    ...breakName(line.name || "(not parsed)"),
-  );
-  name.addEventListener("click", () => reveal(evidence.call));
+  const name = createCallLink(line.name, () => reveal(evidence.call), `call-${evidence.call}`);
   const differing = evidence.arguments.filter(it => !it.equal && !it.masked);
   return element(
     "li",
@@ -130,11 +125,8 @@ function createArgumentTable(all: readonly ArgumentEvidence[]): HTMLElement {
       element("td", {}, element("code", {}, escapeInvisible(formatValue(it.model)))),
     ),
   );
-  const head = element(
-    "tr",
-    {},
-    ...["Argument", "Goal", "", "This call"].map(it => element("th", { scope: "col" }, it)),
-  );
+  const names = ["Argument", "Goal", "", "This call"];
+  const head = element("tr", {}, ...names.map(it => element("th", { scope: "col" }, it)));
   return element(
     "table",
     { class: "comparison" },
@@ -144,3 +136,83 @@ function createArgumentTable(all: readonly ArgumentEvidence[]): HTMLElement {
 }
 
 const formatValue = (value: unknown) => (value === undefined ? "(absent)" : JSON.stringify(value));
+
+export function createGoalList(
+  view: RewardView,
+  breakdown: Breakdown,
+  reveal: (call: number) => void,
+): HTMLElement {
+  if (view.goals.length === 0)
+    return element(
+      "p",
+      { class: "empty" },
+      "The task has no goals: the correct answer makes no call.",
+    );
+  return element(
+    "ol",
+    { class: "goals" },
+    ...breakdown.goals.map(it => createGoalItem(it, view.goals[it.goal]!, reveal)),
+  );
+}
+
+function createGoalItem(
+  evidence: GoalEvidence,
+  line: GoalLine,
+  reveal: (call: number) => void,
+): HTMLElement {
+  const [kind, mark] = getMark(evidence);
+  const after = line.after.length
+    ? `after goal ${line.after.map(it => it + 1).join(", ")}`
+    : "in any order";
+  return element(
+    "li",
+    {},
+    ...line.calls.map((call, i) =>
+      element(
+        "div",
+        { class: "line" },
+        element("span", { class: "ordinal" }, i === 0 ? String(evidence.goal + 1) : ""),
+        element("span", { class: "tool" }, escapeInvisible(call.name)),
+        element("code", {}, escapeInvisible(call.arguments)),
+        createServedLink(evidence.calls[i] ?? null, reveal),
+      ),
+    ),
+    element(
+      "div",
+      { class: "evidence" },
+      element("span", { class: `mark ${kind}` }, mark),
+      element("span", { class: "mark quiet" }, after),
+      evidence.broken.length > 0 &&
+        element(
+          "span",
+          { class: "mark bad" },
+          `goal ${evidence.broken.map(it => it + 1).join(", ")} should have come before`,
+        ),
+      ...(evidence.notes ?? []).map(it =>
+        element("span", { class: "mark quiet" }, escapeInvisible(it)),
+      ),
+    ),
+  );
+}
+
+function getMark({
+  matched,
+  needed,
+  otherArguments,
+  broken,
+}: GoalEvidence): readonly [kind: "good" | "half" | "bad", text: string] {
+  if (needed === false) return ["good", "✓ not needed"];
+  if (!matched) return ["bad", "✗ not reached"];
+  if (broken.length > 0) return ["bad", "✗ reached out of order"];
+  return otherArguments ? ["half", "◐ called with other arguments"] : ["good", "✓ reached"];
+}
+
+function createServedLink(call: number | null, reveal: (call: number) => void): HTMLElement {
+  if (call === null) return element("span", { class: "quiet served" }, "no call");
+  const attributes = { class: "link served", id: `served-${call}` };
+  return createLink(() => reveal(call), attributes, `call ${call + 1}`);
+}
+
+/** The name of a call, which leads to it in the transcript. */
+export const createCallLink = (name: string, open: () => void, id: string): HTMLElement =>
+  createLink(open, { title: "Show in the transcript", id }, ...breakName(name || "(not parsed)"));
