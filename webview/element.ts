@@ -2,7 +2,7 @@
 
 type Child = Node | string | undefined | false;
 
-export interface Attributes {
+interface Attributes {
   readonly class?: string | undefined;
   readonly [name: string]: string | boolean | undefined;
 }

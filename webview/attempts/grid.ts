@@ -7,7 +7,7 @@ import { findFocused, giveFocus, hasFocused } from "../focus.ts";
 import type { Column } from "./rowOrder.ts";
 
 /** The content of the grid. */
-export interface GridContent {
+interface GridContent {
   readonly columns: readonly Column[];
   readonly count: number;
   readonly sort: { readonly column: string; readonly isDescending: boolean };
@@ -20,7 +20,7 @@ export interface GridContent {
   readonly createActions: (position: number) => HTMLElement;
 }
 
-export interface GridListeners {
+interface GridListeners {
   readonly onSort: (column: string) => void;
   readonly onOpen: (position: number) => void;
 }

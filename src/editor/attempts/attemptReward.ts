@@ -110,7 +110,7 @@ export function listPrefixChanges(reward: ShownReward): readonly number[] {
 }
 
 /** The total after some events under the profile on screen, and what the last of them changed. */
-export interface RewardStep {
+interface RewardStep {
   readonly total: number;
   readonly change: number;
 }

@@ -22,7 +22,7 @@ export interface Group {
   readonly entries: readonly GroupEntry[];
 }
 
-export interface GroupIndex {
+interface GroupIndex {
   readonly groups: readonly Group[];
   /** The number of lines that could not be read. */
   readonly torn: number;

@@ -23,7 +23,7 @@ import type { FindTask } from "./storedAttempt.ts";
 import { TrajectoryDebugger, type LinePlace } from "./debug/trajectoryDebugger.ts";
 import { Transcripts } from "./transcripts.ts";
 
-export interface TrajectoryDependencies {
+interface TrajectoryDependencies {
   readonly folder: ProveFolder;
   readonly files: ReadOnlyFiles;
   readonly definitions: ServerDefinitions;
@@ -32,7 +32,7 @@ export interface TrajectoryDependencies {
   readonly findTask: FindTask;
 }
 
-export interface TrajectoriesFeature {
+interface TrajectoriesFeature {
   readonly transcripts: Transcripts;
   readonly trajectoryDebugger: TrajectoryDebugger;
   readonly rewardPages: RewardPages;

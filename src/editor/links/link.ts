@@ -17,7 +17,7 @@ export interface AttemptLink {
 }
 
 /** The part of an address that a link consists of. */
-export interface LinkAddress {
+interface LinkAddress {
   readonly path: string;
   readonly query: string;
 }

@@ -8,7 +8,7 @@ import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { computeReward, type AttemptReward } from "../attempts/attemptReward.ts";
 import { formatAttempt } from "../attempts/attemptText.ts";
 
-export interface EditedReplay {
+interface EditedReplay {
   /** How many results differ, and the reward before and after. */
   readonly summary: string;
   /** The transcript of the repeated attempt. */

@@ -13,7 +13,7 @@ import type { Task } from "../../trajectory/task.ts";
 import { asFinished, getCallFault, getCallValue } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
 
-export type Migration =
+type Migration =
   /** No fixture of the task has changed. */
   | { readonly kind: "unchanged" }
   /** The task with the results of its calls on the edited fixtures. */

@@ -20,7 +20,7 @@ export interface EngineEnd {
   readonly isStopped: boolean;
 }
 
-export interface EngineStart {
+interface EngineStart {
   readonly python: string;
   /** The run folder. */
   readonly folder: string;

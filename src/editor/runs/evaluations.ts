@@ -32,7 +32,7 @@ const limit = 200;
 
 const title = "Evaluate";
 
-export interface EvaluationDependencies {
+interface EvaluationDependencies {
   readonly extensionUri: Uri;
   readonly folder: ProveFolder;
   readonly tasks: TasksTree;

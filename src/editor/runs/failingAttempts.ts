@@ -11,7 +11,7 @@ import { indexGroups, type Group, type GroupEntry } from "../attempts/groupIndex
 import type { Runs } from "./runs.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
 
-export interface FailingAttemptDependencies {
+interface FailingAttemptDependencies {
   readonly folder: ProveFolder;
   readonly runs: Runs;
   readonly transcripts: Transcripts;
@@ -73,7 +73,7 @@ export class FailingAttempts {
 }
 
 /** The failing attempt with the highest reward, from a group with a successful one if possible. */
-export function pickFailingEntry(groups: readonly Group[]): GroupEntry | undefined {
+function pickFailingEntry(groups: readonly Group[]): GroupEntry | undefined {
   const mixed = groups.filter(it => it.entries.some(({ success }) => success));
   const listFailing = (from: readonly Group[]) =>
     from

@@ -29,7 +29,7 @@ import { Training } from "./training.ts";
 import { TrainingQueue } from "./trainingQueue.ts";
 import { TrainingStatus } from "./trainingStatus.ts";
 
-export interface RunDependencies {
+interface RunDependencies {
   readonly folder: ProveFolder;
   readonly files: ReadOnlyFiles;
   readonly tasks: TasksTree;

@@ -26,7 +26,7 @@ export type RunChange =
   | { readonly kind: "failed"; readonly error: UserError };
 
 /** What the process of an engine that this window has started does. */
-export type EngineState = "training" | "stopping";
+type EngineState = "training" | "stopping";
 
 export class RunMonitor {
   readonly folder: string;

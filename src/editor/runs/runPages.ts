@@ -19,7 +19,7 @@ import { pickRun, savePlots } from "./runFiles.ts";
 
 export type RunRequest = "pause" | "resume" | "stop";
 
-export interface RunPageDependencies {
+interface RunPageDependencies {
   readonly extensionUri: Uri;
   readonly runs: Runs;
   readonly transcripts: Transcripts;

@@ -15,7 +15,7 @@ import { reportError, reportRejection } from "../shared/report.ts";
 import { readSharedFile, writeSharedFile, type SharedFile } from "../shared/sharedFile.ts";
 import type { Runs } from "./runs.ts";
 
-export interface QueueDependencies {
+interface QueueDependencies {
   readonly runs: Runs;
   /** The file with the folders of the queued runs. */
   readonly file: string;

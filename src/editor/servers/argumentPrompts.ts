@@ -11,7 +11,7 @@ import { describeType, parseField, readForm, type Field } from "./argumentForm.t
 import type { Entity } from "./entities.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";
 
-export interface ArgumentRequest {
+interface ArgumentRequest {
   readonly tool: { readonly name: string; readonly inputSchema: JsonSchema };
   /** Lists the entities of a kind, for fields that identify one. */
   readonly entities: (kind: string) => readonly Entity[];

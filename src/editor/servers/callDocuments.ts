@@ -12,7 +12,7 @@ import type { CallList, ListedCall } from "./callList.ts";
 type Folder = "sessions" | "connected";
 
 /** Finds the calls of an open session by its number. */
-export type ListCalls = (session: number) => CallList | undefined;
+type ListCalls = (session: number) => CallList | undefined;
 
 export class CallDocuments {
   readonly #folder: Folder;

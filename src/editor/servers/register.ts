@@ -21,14 +21,14 @@ import { type NodeOf, type ServersNode, ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
 import { ArgumentDrafts, SessionStore } from "./storedSessions.ts";
 
-export interface ServerDependencies {
+interface ServerDependencies {
   readonly folder: ProveFolder;
   readonly files: ReadOnlyFiles;
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;
 }
 
-export interface ServersFeature {
+interface ServersFeature {
   readonly sessions: LiveSessions;
   refresh(): void;
 }

@@ -27,7 +27,7 @@ import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversTree.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";
 
-export interface SessionDependencies {
+interface SessionDependencies {
   readonly folder: ProveFolder;
   readonly definitions: ServerDefinitions;
   readonly fixtures: FixtureFiles;

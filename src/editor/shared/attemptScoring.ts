@@ -32,7 +32,7 @@ export interface ScoringDependencies {
   readonly storageUri: Uri | undefined;
 }
 
-export interface ScoringRequest {
+interface ScoringRequest {
   readonly sources: readonly AttemptSource[];
   readonly profile: Profile;
   readonly send: (rows: ScoredRows) => void;

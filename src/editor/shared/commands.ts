@@ -9,7 +9,7 @@ import { reportError } from "./report.ts";
  * Commands by name, without the prefix. A command gets the argument of the menu, link or page that
  * runs it, and none from the Command Palette.
  */
-export type CommandTable = Readonly<Record<string, (...args: never[]) => unknown>>;
+type CommandTable = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** Registers a table of commands; an error that one throws is shown once. */
 export function registerCommands({ subscriptions }: ExtensionContext, table: CommandTable): void {

@@ -41,7 +41,7 @@ export const showError = async (
   ...buttons: readonly string[]
 ): Promise<string | undefined> => window.showErrorMessage(toMessage(message), ...buttons);
 
-export interface Confirmation {
+interface Confirmation {
   readonly question: string;
   /** The whole text is shown, however long it is. */
   readonly detail: string;
@@ -74,7 +74,7 @@ export const showProgress = async <T>(
       ),
   );
 
-export interface StatusContent {
+interface StatusContent {
   /** The name of a product icon. */
   readonly icon: string;
   readonly text: string;
@@ -113,7 +113,7 @@ function showStatus(status: StatusBarItem, { icon, text, tooltip, command }: Sta
   status.show();
 }
 
-export interface InputTexts {
+interface InputTexts {
   readonly title: string | undefined;
   readonly placeholder: string | undefined;
 }

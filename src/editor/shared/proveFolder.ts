@@ -11,7 +11,7 @@ import { ActionableError } from "./report.ts";
 import { getSetting } from "./settings.ts";
 
 const parts = ["fixtures", "tasks", "runs", "models", "mcp.json"] as const;
-export type FolderPart = (typeof parts)[number];
+type FolderPart = (typeof parts)[number];
 
 export class ProveFolder implements Disposable {
   readonly resources: Uri;

@@ -33,7 +33,7 @@ export async function pickOne<Item extends QuickPickItem>(
   return chosen!;
 }
 
-export interface PickManyOptions<Item> {
+interface PickManyOptions<Item> {
   readonly selected?: readonly Item[];
   /** Returns why these items cannot be chosen together, or undefined. */
   readonly validate?: (items: readonly Item[]) => string | undefined;
@@ -73,7 +73,7 @@ function showPick<Item extends QuickPickItem>(
   ]);
 }
 
-export interface TextOptions {
+interface TextOptions {
   readonly value?: string;
   readonly placeholder?: string;
   /** Returns what is wrong with a text, or undefined; shown as the person types. */

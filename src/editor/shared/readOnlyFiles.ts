@@ -20,7 +20,7 @@ import { createHoverText } from "./notifications.ts";
 import { withPlainErrors } from "./report.ts";
 
 /** Builds the text of a file when it is read. */
-export type ReadText = (uri: Uri) => string | Promise<string>;
+type ReadText = (uri: Uri) => string | Promise<string>;
 
 export class ReadOnlyFiles implements FileSystemProvider {
   readonly #readers = new Map<string, ReadText>();

@@ -13,7 +13,7 @@ import { Synthesis } from "./synthesis.ts";
 import { SynthesisPages } from "./synthesisPages.ts";
 import { UnfinishedSyntheses } from "./unfinishedSyntheses.ts";
 
-export interface RegisterSynthesisDependencies {
+interface RegisterSynthesisDependencies {
   readonly folder: ProveFolder;
   readonly definitions: ServerDefinitions;
   readonly tasks: TasksTree;

@@ -28,7 +28,7 @@ const rejectedParams = z.object({
   start: z.int().min(0),
 });
 
-export interface SynthesisPageDependencies {
+interface SynthesisPageDependencies {
   readonly extensionUri: Uri;
   readonly folder: ProveFolder;
   readonly tasks: TasksTree;

@@ -12,7 +12,7 @@ import { groupings, type Grouping } from "./taskGroups.ts";
 import { TaskScores } from "./taskScores.ts";
 import { type TasksNode, TasksTree } from "./tasksTree.ts";
 
-export interface TaskDependencies {
+interface TaskDependencies {
   readonly folder: ProveFolder;
   readonly definitions: ServerDefinitions;
 }

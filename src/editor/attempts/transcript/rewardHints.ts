@@ -16,7 +16,7 @@ import {
   type ShownReward,
 } from "../attemptReward.ts";
 
-export interface RewardHint {
+interface RewardHint {
   /** The line of the call in the transcript, from 0. */
   readonly line: number;
   /** The number of calls up to and with this one. */
