@@ -82,7 +82,11 @@ rmSync(at("dist"), { recursive: true, force: true });
 mkdirSync(at("dist"), { recursive: true });
 
 const programs = buildModules(
-  { cli: at("src/cli/main.ts"), trainer: at("src/train/main.ts") },
+  {
+    cli: at("src/cli/main.ts"),
+    thread: at("src/app/thread.ts"),
+    trainer: at("src/train/main.ts"),
+  },
   at("dist"),
 );
 const jobs = [programs, buildExtension()];

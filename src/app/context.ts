@@ -13,8 +13,10 @@ export interface AppContext {
   readonly cwd: string;
   /** The product's own `resources` folder. */
   readonly resources: string;
-  /** The file of the terminal program, which worker threads load. */
+  /** The file of the terminal program. */
   readonly program: string;
+  /** The file of the program of worker threads. */
+  readonly thread: string;
   /** The folder of the built programs. */
   readonly dist: string;
   /** The workspace's `prove` folder: `<cwd>/prove`, whether it exists or not. */

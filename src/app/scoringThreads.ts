@@ -1,5 +1,5 @@
 /**
- * Scores the tasks of a file in worker threads of the terminal program, to use all cores. The main
+ * Scores the tasks of a file in worker threads, to use all cores. The main
  * thread reads the lines; each thread parses and scores one chunk of them at a time.
  */
 import { once } from "node:events";
@@ -41,7 +41,7 @@ interface ScoredChunk extends ScoredRows {
 }
 
 export interface ThreadedScoring extends Omit<ScoringSetup, "kind"> {
-  /** The file of the terminal program. */
+  /** The file of the program of worker threads. */
   readonly program: string;
   readonly threads?: number;
   /** The catalog with the fixtures, for the main thread. */

@@ -1,4 +1,4 @@
-/** Runs shards of a synthesis in worker threads of the terminal program, to use two cores. */
+/** Runs shards of a synthesis in worker threads, to use two cores. */
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { Catalog } from "../environment/catalog.ts";
@@ -28,7 +28,7 @@ interface ShardSetup {
 }
 
 interface ShardContext extends Omit<ShardSetup, "index"> {
-  /** The file of the terminal program. */
+  /** The file of the program of worker threads. */
   readonly program: string;
   readonly signal: AbortSignal;
 }

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommanderError } from "commander";
-import type { Catalog } from "../environment/catalog.ts";
+import { openShippedCatalog } from "../app/shippedCatalog.ts";
 import { formatBug, UserError } from "../userError.ts";
 import { bugExitCode, type CliContext } from "./command.ts";
 import { runCommandLine, type ProgramTitle } from "./commandLine.ts";
@@ -23,7 +23,7 @@ let endsItself = false;
 /** Runs the command that the arguments of this process name, and returns the exit code. */
 export async function runProgram(
   commands: readonly CommandEntry[],
-  /** The file of the terminal program, which worker threads load. */
+  /** The file of the terminal program. */
   file: string,
   title?: ProgramTitle,
 ): Promise<number> {
@@ -84,17 +84,13 @@ async function createContext(cwd: string, program: string): Promise<CliContext> 
     cwd,
     resources,
     program,
+    thread: program.endsWith(".ts")
+      ? join(dirname(program), "../app/thread.ts")
+      : join(dirname(program), "thread.js"),
     dist: join(resources, "..", "dist"),
     prove,
     catalog: await openShippedCatalog(fixtureFolders),
   };
-}
-
-/** Loads the shipped servers and opens their catalog. */
-export async function openShippedCatalog(fixtureFolders: readonly string[]): Promise<Catalog> {
-  const { openCatalog } = await import("../environment/catalog.ts");
-  const { loadServers } = await import("../servers/catalog.ts");
-  return openCatalog(await loadServers(), fixtureFolders);
 }
 
 /**

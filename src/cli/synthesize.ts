@@ -89,6 +89,7 @@ export const synthesize = defineCommand({
       createTeacher: () => createTeacher(options, context),
       startShard: createShardStarter({
         ...context,
+        program: context.thread,
         request,
         fixtureFolders: listFixtureFolders(context),
       }),

@@ -70,7 +70,9 @@ export const work = defineCommand({
     channel.handle("scoreAttempts", async (request, signal) => {
       limitHeapGrowth();
       return finish(
-        await scoreForTable(request, { ...context, signal }, it => channel.notify("scored", it)),
+        await scoreForTable(request, { ...context, program: context.thread, signal }, it =>
+          channel.notify("scored", it),
+        ),
       );
     });
     channel.handle("attempt", async (request, signal) => {
@@ -98,7 +100,7 @@ function prepareEngineFor(
 
 function synthesizeFor(
   { fixtures, teacher, ...request }: SynthesisWork,
-  { catalog, resources, program, printNote, signal }: CliContext,
+  { catalog, resources, thread: program, printNote, signal }: CliContext,
   channel: EditorChannel,
 ): Promise<SynthesisResult> {
   limitHeapGrowth();

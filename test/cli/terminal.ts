@@ -55,6 +55,7 @@ export async function runArguments(
     cwd,
     resources: join(root, "resources"),
     program: join(root, "src", "cli", "main.ts"),
+    thread: join(root, "src", "app", "thread.ts"),
     dist: join(root, "dist"),
     prove: join(cwd, "prove"),
     catalog,

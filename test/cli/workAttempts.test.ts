@@ -16,7 +16,7 @@ import { abstain, moveFifty } from "../trajectory/sampleTasks.ts";
 import { emptyFolder } from "./program.ts";
 
 const shipped = join(root, "resources/servers");
-const program = join(root, "src/cli/main.ts");
+const program = join(root, "src/app/thread.ts");
 const catalog = openCatalog(await loadServers(), [shipped]);
 
 /** The rows as the editor gets them: those that were kept, or else those of the program. */

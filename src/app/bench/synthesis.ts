@@ -55,6 +55,7 @@ export async function synthesizeForBench(
     createTeacher: () => undefined,
     startShard: createShardStarter({
       ...context,
+      program: context.thread,
       request,
       fixtureFolders: listFixtureFolders(context),
     }),

@@ -17,7 +17,11 @@ import { minThreadedBytes, scoreInThreads } from "../scoringThreads.ts";
 /** Scores attempts and sends the rows in batches. */
 export async function scoreForTable(
   work: ScoringWork,
-  { catalog, signal, program }: Pick<AppContext, "catalog" | "signal" | "program">,
+  {
+    catalog,
+    signal,
+    program,
+  }: Pick<AppContext, "catalog" | "signal"> & { readonly program: string },
   send: (rows: ScoredRows) => void,
 ): Promise<ScoringResult> {
   const key = createCacheKey(work);

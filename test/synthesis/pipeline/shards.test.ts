@@ -44,7 +44,7 @@ async function synthesize(
 
 const startThread = (
   request: SynthesisRequest,
-  program = join(root, "dist", "cli.js"),
+  program = join(root, "dist", "thread.js"),
 ): StartShard | undefined =>
   createShardStarter({
     program,
