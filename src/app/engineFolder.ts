@@ -1,4 +1,4 @@
-/** The folder with all that a training in another engine needs, for the terminal and the editor. */
+/** The folder with all that a training with TRL or verl needs, for the terminal and the editor. */
 import {
   copyFileSync,
   cpSync,

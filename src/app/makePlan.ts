@@ -85,7 +85,7 @@ export async function makePlan(
   };
 }
 
-/** The command that trains the same in another engine, which loads a whole model. */
+/** The command that trains the same with another training framework, which loads a whole model. */
 const describePreparation = ({ tasks, lora }: RunConfig, { folder, adapters }: StoredModel) =>
   formatPrepareCommand({ tasks, model: adapters?.base ?? folder, loraRank: lora?.rank });
 

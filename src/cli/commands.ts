@@ -89,7 +89,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "export",
     group: "Tasks",
-    summary: "write tasks as a data set for other training engines",
+    summary: "write tasks as a data set for other training frameworks",
     load: async () => (await import("./export.ts")).exportTasks,
   },
   {
@@ -119,7 +119,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "engine",
     group: "Training",
-    summary: "prepare a training in another engine",
+    summary: "prepare a training with TRL or verl",
     load: async () => (await import("./engine.ts")).engine,
   },
   {

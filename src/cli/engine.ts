@@ -1,4 +1,4 @@
-/** `engine`: writes a folder with all that a training in another engine needs. */
+/** `engine`: writes a folder with all that a training with TRL or verl needs. */
 import { join } from "node:path";
 import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { argument, defineCommand, option } from "./command.ts";
@@ -8,15 +8,15 @@ import { countOf, existingPath, oneOf, outputPath, wholeNumber } from "./parsers
 export const engine = defineCommand({
   name: "engine",
   description:
-    "Write a folder that trains a model in another engine: data, settings, pinned requirements and a program that starts the service and the training. The settings are those of the paper, for a number of GPUs; --gpus 0 writes settings with which a CPU can try out a small model. The folder must be new or empty.",
+    "Write a folder that trains a model with another training framework: data, settings, pinned requirements and a program that starts the service and the training. The settings are those of the paper, for a number of GPUs; --gpus 0 writes settings with which a CPU can try out a small model. The folder must be new or empty.",
   arguments: [
     argument("<action>", "what to do", {
       parser: oneOf(["prepare"], "there is no action"),
       required: "an action, prepare",
     }),
-    argument("<engine>", "the engine", {
-      parser: oneOf(engineNames, "there is no engine"),
-      required: "an engine, trl or verl",
+    argument("<engine>", "the training framework", {
+      parser: oneOf(engineNames, "there is no training framework"),
+      required: "a training framework, trl or verl",
     }),
   ],
   options: {

@@ -24,7 +24,7 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
   const { intervals } = it;
   const { success, pass } = intervals;
   const attempts = it.samples > 1 ? `${it.attempts}, ${it.samples} at each task` : it.attempts;
-  const faults = it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : "";
+  const faults = it.unscorable ? ` (${it.unscorable} ended by a fault, not counted)` : "";
   return [
     formatRow(it.samples > 1 ? "attempts" : "tasks", `${attempts}${faults}`),
     ...[paperProfile.name, defaultProfile.name].map(name =>
@@ -64,7 +64,7 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
     formatRow("calls to no tool", formatShare(it.errors.tool)),
     formatRow("arguments unfit", formatShare(it.errors.arguments)),
     formatRow("calls refused", formatShare(it.errors.refused)),
-    formatRow("cut by a limit", formatShare(it.cut)),
+    formatRow("truncated", formatShare(it.cut)),
     ...formatOptional("tokens an attempt", it.tokensPerRollout, value => value.toFixed(1)),
     ...formatOptional("attempts a second", it.attemptsPerSecond, value => value.toFixed(1)),
   ];

@@ -1,4 +1,4 @@
-/** `export`: writes the tasks of a file as a data set that other training engines read. */
+/** `export`: writes the tasks of a file as a data set that other training frameworks read. */
 import { resolve } from "node:path";
 import { splits } from "../trajectory/task.ts";
 import { defineCommand, option } from "./command.ts";

@@ -1,5 +1,5 @@
 /**
- * What a training in another engine runs on: the GPUs and how the memory of a model is shared among
+ * What a training with TRL or verl runs on: the GPUs and how the memory of a model is shared among
  * them, and the command lines that prepare a folder and start a prepared one.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";

@@ -24,7 +24,7 @@ export async function completeStructured<T>(
     signal,
   );
   const tokens = answer.tokens.read + answer.tokens.written;
-  if (answer.cut) return { flaw: "the answer was cut by a limit", tokens };
+  if (answer.cut) return { flaw: "the answer was truncated by a limit", tokens };
   const json = extractJson(answer.text);
   if (json === undefined)
     return {

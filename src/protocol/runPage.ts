@@ -65,7 +65,7 @@ export interface RunPage extends PageContract {
     pause: { params: null; result: null };
     resume: { params: null; result: null };
     stop: { params: null; result: null };
-    /** Opens the output of another engine. */
+    /** Opens the output of TRL or verl. */
     showLog: { params: null; result: null };
     /** Lists the attempts of a step, to open one. */
     openStep: { params: { step: number }; result: null };

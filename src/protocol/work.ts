@@ -106,7 +106,7 @@ export interface AttemptWork {
   readonly fixtures: readonly string[];
 }
 
-/** A folder for a training in another engine. */
+/** A folder for a training with TRL or verl. */
 export interface EngineWork {
   readonly engine: "trl" | "verl";
   readonly tasks: string;

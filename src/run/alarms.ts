@@ -62,7 +62,7 @@ function findAttemptAlarms(steps: readonly GrpoStep[]): Alarm[] {
   if (cut > limits.cut)
     raise(
       "cut",
-      `${formatShare(cut)} of the attempts reach a limit: the student does not end its turns, or the tasks are too long for it`,
+      `${formatShare(cut)} of the attempts are truncated by a limit: the student does not end its turns, or the tasks are too long for it`,
     );
   const faults = mean(computeFaultShare);
   if (faults > limits.faults)

@@ -1,6 +1,6 @@
 /**
  * The locks of a run folder: trainer.lock, with the process that trains there and where it listens,
- * and engine.lock, with the process of launch.py where an editor trains on another engine.
+ * and engine.lock, with the process of launch.py where an editor trains with TRL or verl.
  */
 import { join, basename } from "node:path";
 import { acquireLock, readLock } from "../storage/fileLock.ts";

@@ -55,7 +55,7 @@ export interface TrainingPlan {
   readonly fits: boolean;
   /** The nearest setting that fits, if there is one. */
   readonly proposal?: string;
-  /** If none fits: the command that prepares the training in another engine. */
+  /** If none fits: the command that prepares the training with TRL or verl. */
   readonly prepare?: string;
   /** Estimated seconds of a step; absent if it does not fit, or is too large to be measured. */
   readonly seconds?: number;
@@ -119,7 +119,7 @@ function formatRemedy({ proposal, prepare }: TrainingPlan): string[] {
   const what = "It does not fit this machine, and no setting makes it fit.";
   if (prepare === undefined) return [what];
   return [
-    `${what} Train it in another engine, on as many GPUs as --gpus says (8 by default):`,
+    `${what} Train it with another training framework, on as many GPUs as --gpus says (8 by default):`,
     `  ${prepare}`,
   ];
 }

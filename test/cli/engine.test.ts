@@ -278,5 +278,7 @@ test("tasks of other splits only are refused, and nothing is left behind", async
 });
 
 test("an engine that is not supported is named", async () => {
-  await expect(runCommand(engine, ["prepare", "nemo"])).rejects.toThrow("there is no engine nemo");
+  await expect(runCommand(engine, ["prepare", "nemo"])).rejects.toThrow(
+    "there is no training framework nemo",
+  );
 });

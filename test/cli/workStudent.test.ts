@@ -227,7 +227,7 @@ test("an endpoint goes on with the teacher's attempt, and gets no key of the env
   });
 });
 
-test("a folder for another engine is prepared with the workspace's fixtures", async () => {
+test("a folder for another training framework is prepared with the workspace's fixtures", async () => {
   const workspace = emptyFolder();
   const own = join(workspace, "prove/fixtures");
   mkdirSync(join(own, "banking"), { recursive: true });

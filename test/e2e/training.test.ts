@@ -299,8 +299,8 @@ test("the training of a large model asks for adapters, and says what it needs", 
   await checkGone(workbench.tab("training-plan.txt"));
 });
 
-test("a run for another engine is prepared, and its start says which packages are missing", async () => {
-  await workbench.runCommand("PROVE: Train on an Engine…");
+test("a run for another training framework is prepared, and its start says which packages are missing", async () => {
+  await workbench.runCommand("PROVE: Train with TRL or verl…");
   await workbench.choice("TRL").click();
   await workbench.choice("few").click();
   await workbench.choice("Qwen/Qwen3-4B-Instruct-2507").click();

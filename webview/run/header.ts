@@ -121,7 +121,7 @@ function createButtons(
   }
 }
 
-/** Those of a run of another engine, which cannot be paused or queued. */
+/** Those of a run of TRL or verl, which cannot be paused or queued. */
 function createEngineButtons(
   state: RunState,
   { resume, stop, showLog }: RunActions,

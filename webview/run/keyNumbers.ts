@@ -197,7 +197,7 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
     { class: "settings" },
     ...[
       ...formatSettings(config),
-      // another engine keeps its own
+      // another training framework keeps its own
       ...(config.engine
         ? []
         : [
@@ -235,7 +235,7 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
     ...ofMethod,
     ["learning rate", formatScientific(settings.learningRate)],
     ...(engine
-      ? ([["engine", engine === "trl" ? "TRL" : "verl"]] as const)
+      ? ([["framework", engine === "trl" ? "TRL" : "verl"]] as const)
       : ([
           ["backend", trainedWith ? `${trainedWith.backend}, ${trainedWith.device}` : backend],
           ...(trainedWith?.notes.map(note => ["about the backend", note] as const) ?? []),

@@ -1,5 +1,5 @@
 /**
- * The process of a training in another engine: `launch.py` of a run folder, which starts the
+ * The process of a training with TRL or verl: `launch.py` of a run folder, which starts the
  * service and the engine. Its output is appended to a log file in the folder.
  */
 import { spawn } from "node:child_process";

@@ -1,7 +1,7 @@
 /**
- * Trains on another engine: asks for what it needs, checks the packages of Python, prepares a run
- * folder, starts its `launch.py` as a process that ends with the window, and says how it ended. The
- * run's files show what the training does.
+ * Trains with TRL or verl: asks for what the training needs, checks the packages of Python,
+ * prepares a run folder, starts its `launch.py` as a process that ends with the window, and says
+ * how it ended. The run's files show what the training does.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -217,7 +217,7 @@ function recordEnd(monitor: RunMonitor, { code, signal, reason, isStopped }: Eng
   writeEnd(folder, { by: "failed", step, what, remedy: "the log has the whole output" });
 }
 
-/** The states that a run of another engine can be in while its folder can be read. */
+/** The states that a run of TRL or verl can be in while its folder can be read. */
 const engineStates: readonly RunState[] = [
   "ready",
   "starting",
@@ -234,7 +234,7 @@ function requireEngine(monitor: RunMonitor): void {
   if (monitor.config.engine === undefined)
     throw new UserError(
       `${getRunName(monitor)} is trained by PROVE itself`,
-      "choose a run that was prepared for an engine",
+      "choose a run that was prepared for TRL or verl",
     );
 }
 
@@ -251,7 +251,7 @@ interface EnginePromptContext {
   readonly workspaceState: Memento;
 }
 
-const title = "Train on an Engine";
+const title = "Train with TRL or verl";
 const storedKey = "prove.engine.last";
 
 /** The answers, as they are stored for the next time. */
@@ -265,7 +265,11 @@ const engines = [
     description: "accelerate, DeepSpeed and vLLM; tries small models on a CPU, too",
     engine: "trl",
   },
-  { label: "verl", description: "Ray, FSDP and vLLM on GPUs; the paper's engine", engine: "verl" },
+  {
+    label: "verl",
+    description: "Ray, FSDP and vLLM on GPUs; the framework of the paper",
+    engine: "verl",
+  },
 ] as const;
 
 /** Asks the questions. Throws a `CancellationError` on Escape. */
@@ -285,7 +289,7 @@ async function promptForEngine({
   await askInSequence([
     async hasBack => {
       const items = moveToFront(engines, it => it.engine === stored.engine);
-      ({ engine } = await pickOne(items, { title, hasBack, text: "Which engine" }));
+      ({ engine } = await pickOne(items, { title, hasBack, text: "Which training framework" }));
     },
     async hasBack => {
       if (known) return false;

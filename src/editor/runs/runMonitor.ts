@@ -159,7 +159,7 @@ export class RunMonitor {
   }
 
   /**
-   * Reads the files of the run again, which another engine may have written to. Throws a
+   * Reads the files of the run again, which TRL or verl may have written to. Throws a
    * `UserError` if they cannot be read; what was read before is kept.
    */
   readFiles(): void {
@@ -333,7 +333,7 @@ export class RunMonitor {
 export const engineTitles = { trl: "TRL", verl: "verl" } as const;
 
 /**
- * A run of another engine without an end. `wasStarted`: by an editor, with which the training ends.
+ * A run of TRL or verl without an end. `wasStarted`: by an editor, with which the training ends.
  * Whether one that was started elsewhere goes on cannot be told from its files.
  */
 function describeEngine(

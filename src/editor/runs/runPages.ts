@@ -25,7 +25,7 @@ interface RunPageDependencies {
   readonly transcripts: Transcripts;
   /** Carries out a request from a page. */
   readonly sendRequest: (request: RunRequest, monitor: RunMonitor) => Promise<void>;
-  /** Opens the log of a run of another engine. */
+  /** Opens the log of a run of TRL or verl. */
   readonly showLog: (monitor: RunMonitor) => Promise<void>;
 }
 

@@ -34,7 +34,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/`prove-rl tools SERVER` lists/g, "the Servers view lists"],
   [
     /, on as many GPUs as --gpus says \(8 by default\):(?:\n\s*prove-rl engine prepare .*)?/g,
-    " with Train on an Engine….",
+    " with Train with TRL or verl….",
   ],
   [/ with --gpus/g, ""],
   [/adapters with --lora/g, "adapters"],

@@ -94,14 +94,14 @@ export function readHuggingFaceConfig(folder: string): HuggingFaceConfig {
   if (!modelType)
     throw new UserError(
       `${file}: models of the type ${found} are not supported`,
-      `choose a model of one of the types ${modelTypes.join(", ")}, or train it in another engine`,
+      `choose a model of one of the types ${modelTypes.join(", ")}, or train it with another training framework`,
     );
   const raw = readJsonFile(schema, file, source);
   const unsupported = findUnsupportedPart(raw, modelType);
   if (unsupported !== undefined)
     throw new UserError(
       `${file}: ${unsupported} is not supported`,
-      "choose a model without it, or train this one in another engine",
+      "choose a model without it, or train this one with another training framework",
     );
   const architecture = createArchitecture(raw, modelType, file);
   try {
@@ -110,7 +110,7 @@ export function readHuggingFaceConfig(folder: string): HuggingFaceConfig {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(
       `${file}: ${error.what}`,
-      "choose a model with other sizes, or train this one in another engine",
+      "choose a model with other sizes, or train this one with another training framework",
     );
   }
   const generation = join(folder, "generation_config.json");
@@ -182,7 +182,7 @@ function readRope(raw: RawConfig, file: string): RopeScaling | undefined {
   const createError = (what: string) =>
     new UserError(
       `${file}: ${what}`,
-      "choose a model with the rope scaling default, linear or llama3, or train it in another engine",
+      "choose a model with the rope scaling default, linear or llama3, or train it with another training framework",
     );
   if ((parameters.partial_rotary_factor ?? 1) !== 1)
     throw createError("rotary positions of a part of each head are not supported");

@@ -85,21 +85,21 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
   if (unusual)
     throw new UserError(
       `${name}: the token ${unusual.content} must be a single word, which is not supported`,
-      "choose another model, or train this one in another engine",
+      "choose another model, or train this one with another training framework",
     );
   const normalizer = listParts(file.normalizer).find(it => !/^NFK?[CD]$/.test(it.type));
   const normalized = file.added_tokens.find(it => it["normalized"] === true);
   if (normalizer && normalized)
     throw new UserError(
       `${name}: the token ${normalized.content} is looked for after the normalizer ${normalizer.type} has changed the text, which is not supported`,
-      "choose another model, or train this one in another engine",
+      "choose another model, or train this one with another training framework",
     );
   try {
     return createTokenizer(file);
   } catch (cause) {
     throw new UserError(
       `${name} describes a tokenizer that cannot be used: ${(cause as Error).message}`,
-      "choose another model, or train this one in another engine",
+      "choose another model, or train this one with another training framework",
       { cause },
     );
   }

@@ -84,7 +84,7 @@ export function checkSize(
   if (bytes < maxBytes) return checkTensorSizes(architecture, folder, limits);
   throw new UserError(
     `the weights of ${folder} take ${formatGib(bytes)} GiB in 32 bits; the backend ${backend} has ${formatGib(maxBytes)} GiB for everything`,
-    "use the backend tensorflow, a smaller model, or another engine",
+    "use the backend tensorflow, a smaller model, or another training framework",
   );
 }
 
@@ -99,7 +99,7 @@ export function checkTensorSizes(
   if (tooLarge)
     throw new UserError(
       `${tooLarge.name} of ${folder} takes ${formatGib(tooLarge.bytes)} GiB in 32 bits; a tensor of the backend ${backend} has at most ${formatGib(maxTensorBytes)} GiB here`,
-      `use the backend ${backend === "wasm" ? "" : "wasm or "}tensorflow, a smaller model, or another engine`,
+      `use the backend ${backend === "wasm" ? "" : "wasm or "}tensorflow, a smaller model, or another training framework`,
     );
 }
 

@@ -1,5 +1,5 @@
 /**
- * Trainings on another engine: the process of launch.py with its log, and the check of Python and
+ * Trainings with TRL or verl: the process of launch.py with its log, and the check of Python and
  * its packages. Node.js takes the place of Python.
  */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -118,7 +118,7 @@ test("the status of a run that failed has the error and its remedy", () =>
     { state: "failed", activity: "the disk is full: free some space" },
   ));
 
-test("the steps of a training in another engine are followed in its files", () => {
+test("the steps of a training with TRL or verl are followed in its files", () => {
   const file = join(folder, "run.json");
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), engine: "trl" }));
   const monitor = new RunMonitor(folder);

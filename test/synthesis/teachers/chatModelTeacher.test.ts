@@ -198,7 +198,7 @@ describe("a user text with a flaw", () => {
     [
       "a truncated message",
       says('{"text": "Could you', { finish_reason: "length" }),
-      "the answer was cut by a limit",
+      "the answer was truncated by a limit",
     ],
   ])("rejects the attempt: %s instead of the requested JSON", async (_, reply, why) => {
     const { rejected } = await synthesizeWith(
