@@ -149,7 +149,8 @@ async function scoreFiles(
     tally.add(result);
     pages?.write({
       ...attempt,
-      reward: "why" in result ? { unscorable: result.why } : result,
+      reward:
+        "why" in result ? { unscorable: result.why } : { ...result, paper: result.paper.total },
     });
     await printAndDrain(
       json
@@ -170,7 +171,7 @@ async function scoreFiles(
 function createNotingScorer({ catalog, printNote }: CliContext, profile: Profile, tally: Tally) {
   const scorer = createScorer(catalog);
   return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
-    const score = scoreRecorded(scorer, { trajectory, task }, profile);
+    const score = scoreRecorded(scorer, { trajectory, task }, profile, paperProfile);
     if ("unscorable" in score) {
       if ("bug" in score) {
         tally.bugs++;
@@ -182,12 +183,19 @@ function createNotingScorer({ catalog, printNote }: CliContext, profile: Profile
     }
     const change = findChange(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
-    return { breakdown: score.breakdowns[0], success: getSuccess(score.attempt) };
+    const [breakdown, paper] = score.breakdowns;
+    return { breakdown, paper, success: getSuccess(score.attempt) };
   };
 }
 
 type ScoreResult =
-  { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
+  | {
+      readonly breakdown: Breakdown;
+      /** Under the paper's profile, whichever was chosen. */
+      readonly paper: Breakdown;
+      readonly success: Success;
+    }
+  | { readonly why: string };
 
 /**
  * Reads tasks by id, the first of each, without the teachers' events where scoring other attempts
@@ -215,7 +223,7 @@ function toJson(
 ) {
   const { id, task, policy } = header;
   if ("why" in result) return { id, task, policy, unscorable: result.why };
-  const { breakdown, success } = result;
+  const { breakdown, paper, success } = result;
   const { profile, rule, parts, extras, total } = breakdown;
   const scores =
     rule === "abstain"
@@ -229,6 +237,7 @@ function toJson(
     rule,
     ...Object.fromEntries(scores),
     total: roundScore(total),
+    ...(profile === paper.profile ? {} : { paper: roundScore(paper.total) }),
     success: success.achieved,
     why: success.reasons,
     ...(success.differences.length > 0 ? { differences: success.differences } : {}),
@@ -254,11 +263,12 @@ function formatAttempt({ trajectory, task }: RecordedAttempt, result: ScoreResul
       ...taskOption,
       closing: [`not scored: ${result.why}`],
     }).text;
-  const { breakdown, success } = result;
+  const { breakdown, paper, success } = result;
+  const paperLines = breakdown.profile === paper.profile ? [] : describeTotals(paper).slice(0, 1);
   return formatTranscript(trajectory, {
     ...taskOption,
     describeCall: it => describeCall(breakdown, it),
-    closing: [...describeTotals(breakdown), formatSuccess(success)],
+    closing: [...describeTotals(breakdown), ...paperLines, formatSuccess(success)],
   }).text;
 }
 
@@ -269,6 +279,7 @@ const formatSuccess = ({ achieved, reasons }: Success) =>
 class Tally {
   readonly changes = new Map<string, string>();
   readonly #all = new Mean();
+  readonly #paper = new Mean();
   readonly #abstaining = new Mean();
   readonly #parts = Object.fromEntries(partNames.map(it => [it, new Mean()])) as Record<
     PartName,
@@ -289,6 +300,7 @@ class Tally {
     }
     const { total, rule, parts } = result.breakdown;
     this.#all.add(total);
+    this.#paper.add(result.paper.total);
     if (result.success.achieved) this.#succeeded++;
     if (rule === "abstain") this.#abstaining.add(total);
     else for (const part of partNames) this.#parts[part].add(parts[part].score);
@@ -299,8 +311,9 @@ class Tally {
       ([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`,
     );
     if (this.#all.n > 0) {
+      const paper = profile === paperProfile.name ? "" : ` (by paper ${this.#paper.text})`;
       lines.push(
-        `${this.#all.n} scored by ${profile}: mean ${this.#all.text}, ${this.#succeeded} done as asked`,
+        `${this.#all.n} scored by ${profile}: mean ${this.#all.text}${paper}, ${this.#succeeded} done as asked`,
       );
       lines.push(
         `  ${partNames.map(it => `${it} ${this.#parts[it].text}`).join("  ")}  without goals ${this.#abstaining.text}`,

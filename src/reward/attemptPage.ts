@@ -14,7 +14,13 @@ import type { Success } from "./success.ts";
 export interface AttemptPage extends RecordedAttempt {
   /** The reward, or why there is none. */
   readonly reward:
-    { readonly breakdown: Breakdown; readonly success: Success } | { readonly unscorable: string };
+    | {
+        readonly breakdown: Breakdown;
+        /** The total under the paper's profile. */
+        readonly paper: number;
+        readonly success: Success;
+      }
+    | { readonly unscorable: string };
 }
 
 /** Creates the page. All texts of the attempt are escaped. */
@@ -84,7 +90,7 @@ ${note === undefined ? "" : `<p class="note">${escape(note)}</p>`}
 function formatReward(reward: AttemptPage["reward"]): string {
   if ("unscorable" in reward)
     return `<h2>Reward</h2>\n<p>No reward: ${escape(reward.unscorable)}</p>`;
-  const { breakdown, success } = reward;
+  const { breakdown, paper, success } = reward;
   const { profile, rule, parts, extras, total, n, budget } = breakdown;
   const rows = [
     ...(rule === "abstain" ? [] : partNames.map(it => formatPart(it, parts[it]))),
@@ -95,7 +101,7 @@ function formatReward(reward: AttemptPage["reward"]): string {
     : "";
   const reasons = success.reasons.map(it => `<li>${escape(it)}</li>`).join("");
   return `<h2>Reward ${formatNumber(total)}</h2>
-<p class="note">${escape(`Profile ${profile} · ${n} calls, budget ${budget}`)}</p>
+<p class="note">${escape(`Profile ${profile} · ${n} calls, budget ${budget} · the paper's reward: ${formatNumber(paper)}`)}</p>
 ${table}
 <p>Success: <strong>${success.achieved ? "yes" : "no"}</strong></p>${reasons && `<ul>${reasons}</ul>`}`;
 }

@@ -23,9 +23,11 @@ export interface AttemptRow {
   readonly split?: Task["split"];
   readonly policy: string;
   readonly calls: number;
-  /** Absent, as are total and success, if the attempt cannot be scored. */
+  /** Absent, as are the totals and success, if the attempt cannot be scored. */
   readonly budget?: number;
   readonly total?: number;
+  /** The total under the paper's profile. */
+  readonly paper?: number;
   readonly success?: boolean;
   /** The scores of the parts; empty under the abstention rule and for unscored attempts. */
   readonly scores: Readonly<Record<string, number>>;
@@ -44,7 +46,8 @@ export type PartWeights = Readonly<Record<string, number>>;
 export type RowPlace = Pick<AttemptRow, "line" | "step" | "attempt" | "advantage">;
 
 export type RowReward =
-  { readonly breakdown: Breakdown; readonly success: boolean } | { readonly unscorable: string };
+  | { readonly breakdown: Breakdown; readonly paper: number; readonly success: boolean }
+  | { readonly unscorable: string };
 
 const maxText = 160;
 
@@ -70,6 +73,7 @@ export function createAttemptRow(
           calls: reward.breakdown.n,
           budget: reward.breakdown.budget,
           total: reward.breakdown.total,
+          paper: reward.paper,
           success: reward.success,
           scores: listScores(reward.breakdown),
         }

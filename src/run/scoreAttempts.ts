@@ -5,7 +5,7 @@
  * that they depend on has changed.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import type { Profile } from "../reward/profiles.ts";
+import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { createScorer, scoreRecorded, type Scorer } from "../reward/scorer.ts";
 import { isAchieved } from "../reward/success.ts";
 import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
@@ -83,12 +83,12 @@ class LineScorer {
   }
 
   score(place: RowPlace, trajectory: Trajectory, task: Task | undefined): ScoredRow {
-    const scored = scoreRecorded(this.#score, { trajectory, task }, this.options.profile);
-    const reward: RowReward =
-      "unscorable" in scored
-        ? scored
-        : { breakdown: scored.breakdowns[0], success: isAchieved(scored.attempt) };
-    return createScored(place, trajectory, task, reward);
+    const { profile } = this.options;
+    const scored = scoreRecorded(this.#score, { trajectory, task }, profile, paperProfile);
+    if ("unscorable" in scored) return createScored(place, trajectory, task, scored);
+    const [breakdown, { total: paper }] = scored.breakdowns;
+    const success = isAchieved(scored.attempt);
+    return createScored(place, trajectory, task, { breakdown, paper, success });
   }
 
   /** The lines of a file as JSON. */
@@ -164,11 +164,11 @@ async function* scoreStep(
       scorer.options.onSkipped({ line: line.number, reason: "the line is not an attempt" });
       continue;
     }
-    const { trajectory, attempt, advantage, breakdown, success, variant } = stored;
+    const { trajectory, attempt, advantage, breakdown, paper, success, variant } = stored;
     const place = { line, step, attempt, advantage };
     const task = variant ?? (await finder.find(trajectory.header.task));
     yield breakdown.profile === scorer.options.profile.name
-      ? createScored(place, trajectory, task, { breakdown, success })
+      ? createScored(place, trajectory, task, { breakdown, paper, success })
       : scorer.score(place, trajectory, task);
   }
 }

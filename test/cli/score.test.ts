@@ -198,6 +198,7 @@ describe("score F", () => {
         task: "t-move",
         profile: "prove-plus",
         total: 2.3,
+        paper: 1.3,
         success: true,
         why: [],
       },
@@ -205,7 +206,7 @@ describe("score F", () => {
       { id: "t-read/teacher", total: 2.3, success: true },
     ]);
     expect(notes).toEqual([
-      "3 scored by prove-plus: mean 2.3000, 3 done as asked",
+      "3 scored by prove-plus: mean 2.3000 (by paper 1.3000), 3 done as asked",
       "  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 1.0000  without goals –",
     ]);
     expect(code).toBe(0);
@@ -216,7 +217,7 @@ describe("score F", () => {
       "t-move/wrong  1.2833  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 0.8333  no success: account acc_108 (Savings): balance is 3500, should be 3550 (no call changed it)",
       't-read/scripted:idle  0.0000  validity 0.0000  coverage 0.0000  efficiency 0.0000  name 0.0000  argument 0.0000  no success: banking_get_balance(account_id: "acc_101") was not called',
     ]);
-    expect(notes[0]).toBe("2 scored by prove-plus: mean 0.6417, 0 done as asked");
+    expect(notes[0]).toBe("2 scored by prove-plus: mean 0.6417 (by paper 0.6417), 0 done as asked");
   });
   test("with the evidence", async () => {
     const { out } = await runCommand(

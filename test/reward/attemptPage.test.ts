@@ -15,7 +15,7 @@ function createScoredPage(trajectory: Trajectory): string {
   const attempt = createAttemptFactory(catalog)(task, asFinished(trajectory)!);
   const breakdown = scoreAttempt(attempt, paperProfile);
   if (!isScored(breakdown)) throw new Error("the attempt has no reward");
-  const reward = { breakdown, success: getSuccess(attempt) };
+  const reward = { breakdown, paper: breakdown.total, success: getSuccess(attempt) };
   return createAttemptPage({ trajectory, task, reward });
 }
 
@@ -26,6 +26,7 @@ test("shows the conversation, the calls with their evidence, and the reward", ()
     "banking_transfer(from_account: &quot;acc_101&quot;",
     "valid 1 · serves goal 2 · 3 of 3 arguments",
     "<h2>Reward 1.3</h2>",
+    "the paper&#39;s reward: 1.3",
     "Success: <strong>yes</strong>",
     "<h2>Goals</h2>",
   ])

@@ -77,6 +77,7 @@ test("a tasks file has one row per task, in order, and its teachers succeed", as
     policy: task.trajectory.header.policy,
     calls: task.trajectory.events.filter(it => it.kind === "call").length,
     budget: task.budget.calls,
+    paper: getBreakdown(task.trajectory, paperProfile).total,
   });
 });
 
@@ -169,7 +170,15 @@ test("an attempt of a run has the reward that was stored, under another profile 
   ]);
   const source = { kind: "step", run, step: 3, tasks: tasksFile } as const;
   expect((await score(source)).rows).toMatchObject([
-    { step: 3, attempt: 1, advantage: -0.5, total: 0.123, success: false, kind: task.kind },
+    {
+      step: 3,
+      attempt: 1,
+      advantage: -0.5,
+      total: 0.123,
+      paper: 0,
+      success: false,
+      kind: task.kind,
+    },
   ]);
   expect((await score(source, paperProfile)).rows).toMatchObject([
     { total: getBreakdown(idle, paperProfile).total, success: false },

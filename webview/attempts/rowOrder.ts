@@ -116,6 +116,16 @@ const advantageColumn: Column = {
   format: formatDecimals,
 };
 
+/** The total under the paper's profile, where the rows are scored under another one. */
+const paperColumn: Column = {
+  name: "paper",
+  title: "Paper",
+  width: 80,
+  isNumber: true,
+  read: it => it.paper,
+  format: it => formatFixed(Number(it)),
+};
+
 /** The columns for some rows; a column that would be empty is left out. */
 export const createColumns = (
   rows: readonly AttemptRow[],
@@ -139,6 +149,7 @@ export const createColumns = (
     read: (_, total) => total,
     format: it => formatFixed(Number(it)),
   },
+  ...(rows.some(it => it.paper !== undefined && it.paper !== it.total) ? [paperColumn] : []),
   // the success of an attempt has a column of its own
   ...Object.keys(weights)
     .filter(it => it !== "success")

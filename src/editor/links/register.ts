@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { env, type ExtensionContext, Uri, window, workspace } from "vscode";
 import { createAttemptPage } from "../../reward/attemptPage.ts";
+import { paperProfile } from "../../reward/profiles.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { type AttemptNode, getNodeUri } from "../attempts/attemptLocation.ts";
@@ -126,12 +127,12 @@ async function exportAttempt(
 }
 
 function createPage({ trajectory, task, reward }: OpenAttempt): string {
+  if ("unscorable" in reward) return createAttemptPage({ trajectory, task, reward });
+  const { breakdowns, success } = reward;
+  const paper = breakdowns.find(it => it.profile === paperProfile.name)!.total;
   return createAttemptPage({
     trajectory,
     task,
-    reward:
-      "unscorable" in reward
-        ? reward
-        : { breakdown: reward.breakdowns[0], success: reward.success },
+    reward: { breakdown: breakdowns[0], paper, success },
   });
 }
