@@ -1,170 +1,95 @@
-/** Tools that read accounts, transactions and statements. */
+/** Tools that read accounts, transactions and statements, and freeze and unfreeze cards. */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
+import { cents, day, id, label, minute, sensitive } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { accountId, limit, balance } from "./parameters.ts";
-import { BankingState, listTransactions } from "./state.ts";
+import { contains, descending, equals, meets, refersTo } from "../kit/table.ts";
+import { accounts, balance, BankingState, cards, transactions } from "./state.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(BankingState);
 
 export const accountTools = {
-  list_accounts: tool({
-    effect: "read",
+  list_accounts: accounts.list({
     summary:
       "List the customer's accounts with their ids and kinds, all of them or only those whose name contains some words.",
-    input: {
-      name: label("account").optional().describe("Only accounts whose name contains this"),
-      kind: z
-        .enum(["checking", "savings", "credit"])
-        .optional()
-        .describe("Only accounts of this kind"),
-    },
-    returns: {
-      accounts: z.array(
-        z.object({ name: label("account"), account_id: id("account"), kind: z.string() }),
+    filters: {
+      name: contains(label("account"), "Only accounts whose name contains this", it => it.name),
+      kind: equals(
+        z.enum(["checking", "savings", "credit"]),
+        "Only accounts of this kind",
+        it => it.kind,
       ),
     },
-    run: ({ accounts }, { name, kind }) => ({
-      accounts: Object.entries(accounts)
-        .filter(([, it]) => (!name || containsText(it.name, name)) && (!kind || it.kind === kind))
-        .map(([account_id, it]) => ({ name: it.name, account_id, kind: it.kind })),
-    }),
+    row: { name: label("account"), account_id: accounts.idField, kind: z.string() },
   }),
-  get_account: tool({
-    effect: "read",
+  get_account: accounts.get({
     summary: "Get one account with its status, access and the cards that belong to it.",
-    input: { account_id: accountId },
-    returns: {
+    row: {
       name: label("account"),
-      account_id: id("account"),
+      account_id: accounts.idField,
       status: z.string(),
       access: z.string(),
-      cards: z.array(
-        z.object({
-          card: label("card"),
-          card_id: id("card"),
+      cards: cards.related({
+        isRequired: true,
+        where: (it, owner) => it.account_id === owner.id,
+        row: {
+          card: [label("card"), it => it.name],
+          card_id: cards.idField,
           last_digits: z.string(),
           status: z.string(),
-        }),
-      ),
-    },
-    run({ accounts, cards }, { account_id }) {
-      const { name, status, access } = findEntity(
-        accounts,
-        account_id,
-        "account",
-        "banking_list_accounts gives the ids",
-      );
-      const accountCards = Object.entries(cards).filter(([, it]) => it.account_id === account_id);
-      return {
-        name,
-        account_id,
-        status,
-        access,
-        cards: accountCards.map(([card_id, it]) => ({
-          card: it.name,
-          card_id,
-          last_digits: it.last_digits,
-          status: it.status,
-        })),
-      };
+        },
+      }),
     },
   }),
-  get_balance: tool({
-    effect: "read",
+  get_balance: accounts.get({
     summary: "Get the balance of one account and what can be spent from it, overdraft included.",
-    input: { account_id: accountId },
-    returns: { name: label("account"), balance, available: cents() },
-    run({ accounts }, { account_id }) {
-      const it = findEntity(accounts, account_id, "account", "banking_list_accounts gives the ids");
-      return {
-        name: it.name,
-        balance: it.balance,
-        available: roundToCents(it.balance + it.overdraft),
-      };
+    row: {
+      name: label("account"),
+      balance,
+      available: [cents(), it => roundToCents(it.balance + it.overdraft)],
     },
   }),
-  list_transactions: tool({
-    effect: "read",
+  list_transactions: transactions.list({
     summary: "List an account's transactions, newest first, by day, text or smallest size.",
-    input: {
-      account_id: accountId,
-      from_date: day().optional().describe("First day"),
-      to_date: day().optional().describe("Last day"),
-      text: label("transaction").optional().describe("Only transactions whose text contains this"),
-      min_amount: z
-        .number()
-        .min(0)
-        .max(1_000_000)
-        .optional()
-        .describe("Only transactions of at least this size, whether in or out"),
-      limit: limit.describe("At most this many, 10 if not given"),
-    },
-    returns: {
-      transactions: z.array(
-        z.object({
-          text: label("transaction"),
-          transaction_id: id("transaction"),
-          date: day(),
-          amount: cents(),
-        }),
+    filters: {
+      account_id: { ...refersTo(accounts, undefined, it => it.account_id), isRequired: true },
+      from_date: meets(day(), "First day", (it, first) => it.at.slice(0, 10) >= first),
+      to_date: meets(day(), "Last day", (it, last) => it.at.slice(0, 10) <= last),
+      text: contains(
+        label("transaction"),
+        "Only transactions whose text contains this",
+        it => it.text,
+      ),
+      min_amount: meets(
+        z.number().min(0).max(1_000_000),
+        "Only transactions of at least this size, whether in or out",
+        (it, least) => Math.abs(it.amount) >= least,
       ),
     },
-    run(state, { account_id, from_date, to_date, text, min_amount, limit: maxRows = 10 }) {
-      findEntity(state.accounts, account_id, "account", "banking_list_accounts gives the ids");
+    check({ account_id, from_date, to_date }, state) {
+      accounts.find(state, account_id!);
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
-      const lines = listTransactions(
-        state,
-        it =>
-          it.account_id === account_id &&
-          (!from_date || it.at.slice(0, 10) >= from_date) &&
-          (!to_date || it.at.slice(0, 10) <= to_date) &&
-          (!text || containsText(it.text, text)) &&
-          (min_amount === undefined || Math.abs(it.amount) >= min_amount),
-      );
-      return {
-        transactions: lines.slice(0, maxRows).map(([transaction_id, it]) => ({
-          text: it.text,
-          transaction_id,
-          date: it.at.slice(0, 10),
-          amount: it.amount,
-        })),
-      };
+    },
+    order: descending(it => it.at, { latestId: true }),
+    limit: 10,
+    row: {
+      text: label("transaction"),
+      transaction_id: transactions.idField,
+      date: [day(), it => it.at.slice(0, 10)],
+      amount: cents(),
     },
   }),
-  get_transaction: tool({
-    effect: "read",
+  get_transaction: transactions.get({
     summary: "Get one transaction in full: account, time, kind and amount.",
-    input: {
-      transaction_id: id("transaction").describe(
-        "Transaction id, as banking_list_transactions gives it",
-      ),
-    },
-    returns: {
+    row: {
       text: label("transaction"),
-      transaction_id: id("transaction"),
+      transaction_id: transactions.idField,
       account_id: id("account"),
       at: minute(),
       kind: z.string(),
       amount: cents(),
-    },
-    run({ transactions }, { transaction_id }) {
-      const {
-        text,
-        account_id,
-        at,
-        kind,
-        amount: bookedAmount,
-      } = findEntity(
-        transactions,
-        transaction_id,
-        "transaction",
-        "banking_list_transactions gives the ids",
-      );
-      return { text, transaction_id, account_id, at, kind, amount: bookedAmount };
     },
   }),
   get_statement: tool({
@@ -172,12 +97,12 @@ export const accountTools = {
     summary:
       "Get an account's statement for one month: what came in, what went out, and the balance at its end.",
     input: {
-      account_id: accountId,
+      account_id: accounts.id,
       month: z
         .string()
         .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
         .describe("Month, YYYY-MM")
-        .meta({ examples: ["2026-01", "2026-02", "2026-03"] }),
+        .meta({ examples: vocabulary.months }),
     },
     returns: {
       name: label("account"),
@@ -188,15 +113,10 @@ export const accountTools = {
       transactions: z.int(),
     },
     run(state, { account_id, month }, { now }) {
-      const account = findEntity(
-        state.accounts,
-        account_id,
-        "account",
-        "banking_list_accounts gives the ids",
-      );
+      const account = accounts.find(state, account_id);
       if (month > now.slice(0, 7))
         refuse("precondition_failed", `${month} has not begun: today is ${now.slice(0, 10)}`);
-      const lines = listTransactions(state, it => it.account_id === account_id).map(([, it]) => it);
+      const lines = Object.values(state.transactions).filter(it => it.account_id === account_id);
       const within = lines.filter(it => it.at.slice(0, 7) === month);
       const sum = (list: typeof lines) =>
         roundToCents(list.reduce((total, it) => total + it.amount, 0));
@@ -210,6 +130,46 @@ export const accountTools = {
         ),
         transactions: within.length,
       };
+    },
+  }),
+};
+
+export const cardTools = {
+  freeze_card: tool({
+    effect: "write",
+    summary: "Block a card at once, so that nobody can use it.",
+    input: { card_id: cards.id },
+    returns: { card: label("card"), card_id: id("card"), status: z.string() },
+    run(state, { card_id }) {
+      const card = cards.find(state, card_id);
+      if (card.status === "frozen")
+        refuse("conflict", `card ${card_id} (${card.name}) is already frozen`);
+      card.status = "frozen";
+      return { card: card.name, card_id, status: card.status };
+    },
+  }),
+  unfreeze_card: tool({
+    effect: "write",
+    summary: "Make a frozen card usable again, confirmed by the last four digits of its number.",
+    input: {
+      card_id: cards.id,
+      last_digits: sensitive(z.string().regex(/^\d{4}$/)).describe(
+        "Last four digits of the card's number",
+      ),
+    },
+    returns: { card: label("card"), card_id: id("card"), status: z.string() },
+    run(state, { card_id, last_digits }) {
+      const card = cards.find(state, card_id);
+      if (card.last_digits !== last_digits)
+        refuse(
+          "permission_denied",
+          `the last digits do not match card ${card_id}`,
+          "ask the customer, or read them with banking_get_account",
+        );
+      if (card.status === "active")
+        refuse("conflict", `card ${card_id} (${card.name}) is not frozen`);
+      card.status = "active";
+      return { card: card.name, card_id, status: card.status };
     },
   }),
 };

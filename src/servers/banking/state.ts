@@ -5,8 +5,10 @@
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse, type ToolContext } from "../../environment/server.ts";
+import { refuse, type ToolContext } from "../../environment/server.ts";
 import { roundToCents } from "../../environment/amounts.ts";
+import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const allowance = z.number().min(0).max(1_000_000);
 
@@ -73,14 +75,31 @@ export const BankingState = z.strictObject({
 });
 export type BankingState = z.infer<typeof BankingState>;
 
+const table = createTableFactory(BankingState);
+export const accounts = table("accounts", { entity: "account", idsFrom: "banking_list_accounts" });
+export const cards = table("cards", {
+  entity: "card",
+  idsFrom: "banking_get_account",
+  hint: "banking_get_account lists the cards of an account",
+});
+export const payees = table("payees", { entity: "payee", idsFrom: "banking_list_payees" });
+export const transactions = table("transactions", {
+  entity: "transaction",
+  idsFrom: "banking_list_transactions",
+});
+export const scheduled = table("scheduled", {
+  entity: "scheduled_transfer",
+  noun: "scheduled transfer",
+  idsFrom: "banking_list_scheduled_transfers",
+  description: "Id of the planned transfer, as banking_list_scheduled_transfers gives it",
+});
+
+export const amount = money().meta({ examples: vocabulary.amounts });
+export const balance = cents().describe("Balance of the account, in euros");
+
 /** The account, unless it is closed. */
 export function findOpenAccount(state: BankingState, accountId: string) {
-  const account = findEntity(
-    state.accounts,
-    accountId,
-    "account",
-    "banking_list_accounts gives the ids",
-  );
+  const account = accounts.find(state, accountId);
   if (account.status === "closed")
     refuse("precondition_failed", `account ${accountId} (${account.name}) is closed`);
   return account;
@@ -120,13 +139,4 @@ export function addTransaction(
   const account = state.accounts[transaction.account_id]!;
   account.balance = roundToCents(account.balance + transaction.amount);
   return transactionId;
-}
-
-/** The transactions that match, with their ids, newest first. */
-export function listTransactions(
-  state: BankingState,
-  matches: (it: z.infer<typeof Transaction>) => boolean,
-) {
-  const lines = Object.entries(state.transactions).filter(([, it]) => matches(it));
-  return lines.sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
 }
