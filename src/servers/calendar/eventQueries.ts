@@ -1,15 +1,62 @@
-/** Tools that read calendars, events and series. */
+/** Tools that read calendars, events, series, the agenda and free times. */
 import { z } from "zod";
-import { day, id, label, minute, rowLimit } from "../../environment/fieldSchemas.ts";
-import { createToolFactory } from "../../environment/server.ts";
+import { containsAll } from "../kit/table.ts";
+import { id, label, minute, day, rowLimit } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import {
+  minutesPerDay,
+  getStartOfDay,
+  formatMinute,
+  formatDay,
+  formatTime,
+  isWeekend,
+  getMinuteOfDay,
+} from "./recurrence.ts";
+import {
+  type EventOccurrence,
+  listOccurrences,
+  findCurrentOccurrence,
+  findNextOccurrence,
+  listBusyTimes,
+  overlaps,
+} from "./eventRules.ts";
+import {
+  type Event,
+  calendars,
+  CalendarState,
+  events,
+  findPersonId,
+  personName,
+  people,
+  slot,
+} from "./state.ts";
 import { toMinutes } from "../../environment/time.ts";
-import { minutesPerDay, getStartOfDay, formatMinute } from "./recurrence.ts";
-import { listOccurrences } from "./availability.ts";
-import { findCalendar, CalendarState, findEvent, findPersonId, type Event } from "./state.ts";
-import { findCurrentOccurrence } from "./eventRules.ts";
-import { calendarId, eventId, personName } from "./parameters.ts";
-import { eventRows, createEventRow, parseDayRange, getResponse } from "./eventRows.ts";
 import { containsWords } from "../../environment/textSearch.ts";
+
+const eventRows = z.array(
+  z.object({ title: label("event"), event_id: id("event"), start: minute() }),
+);
+const createEventRow = (it: EventOccurrence) => ({
+  title: it.event.title,
+  event_id: it.event_id,
+  start: formatMinute(it.start),
+});
+
+/** The range from the start of one day to the end of another, or a refusal. */
+function parseDayRange(from: string, to: string, mostDays: number): [number, number] {
+  if (to < from) refuse("invalid_params", `to ${to} is before from ${from}`);
+  const window: [number, number] = [getStartOfDay(from), getStartOfDay(to) + minutesPerDay];
+  if (window[1] - window[0] > mostDays * minutesPerDay)
+    refuse(
+      "limit_exceeded",
+      `${from} to ${to} is more than ${mostDays} days`,
+      "ask for a shorter span",
+    );
+  return window;
+}
+
+const getResponse = (event: Event, personId: string) =>
+  Object.hasOwn(event.attendees, personId) ? event.attendees[personId] : undefined;
 
 const tool = createToolFactory(CalendarState);
 
@@ -25,30 +72,24 @@ function findRelevantStart(event: Event, now: string): { start: number; isAhead:
 }
 
 export const eventQueries = {
-  list_calendars: tool({
-    effect: "read",
+  list_calendars: calendars.list({
     summary:
       "List the calendars the user sees with their ids and access, all of them or only those whose name contains some words.",
-    input: {
-      name: label("calendar").optional().describe("Only calendars whose name contains this"),
-    },
-    returns: {
-      calendars: z.array(
-        z.object({ name: label("calendar"), calendar_id: id("calendar"), access: z.string() }),
+    filters: {
+      name: containsAll(
+        label("calendar"),
+        "Only calendars whose name contains this",
+        it => it.name,
       ),
     },
-    run: ({ calendars }, { name }) => ({
-      calendars: Object.entries(calendars)
-        .filter(([, it]) => !name || containsWords(it.name, name))
-        .map(([calendar_id, it]) => ({ name: it.name, calendar_id, access: it.access })),
-    }),
+    row: { name: label("calendar"), calendar_id: calendars.idField, access: z.string() },
   }),
   list_events: tool({
     effect: "read",
     summary:
       "List the events of one calendar over some days, in order of time, and apart from them the series, each with its first occurrence in that time.",
     input: {
-      calendar_id: calendarId,
+      calendar_id: calendars.id,
       from: day().optional().describe("First day, today if not given"),
       to: day().optional().describe("Last day, four weeks after the first if not given"),
       title: label("series")
@@ -81,7 +122,7 @@ export const eventQueries = {
         to === undefined
           ? ([getStartOfDay(first), getStartOfDay(first) + 28 * minutesPerDay] as const)
           : parseDayRange(first, to, 92);
-      findCalendar(state, calendar_id);
+      calendars.find(state, calendar_id);
       const personId = person && findPersonId(state, person);
       const matches = listOccurrences(
         state,
@@ -121,7 +162,7 @@ export const eventQueries = {
       "Find events by words of their title. A series is one event, given with its next occurrence.",
     input: {
       query: label("event").describe("Words of the title"),
-      calendar_id: calendarId.optional().describe("Only events of this calendar"),
+      calendar_id: calendars.id.optional().describe("Only events of this calendar"),
       limit,
     },
     returns: {
@@ -135,7 +176,7 @@ export const eventQueries = {
       ),
     },
     run(state, { query, calendar_id, limit: maxRows = 10 }, { now }) {
-      if (calendar_id) findCalendar(state, calendar_id);
+      if (calendar_id) calendars.find(state, calendar_id);
       const exact = query.trim().toLowerCase();
       const matches = Object.entries(state.events)
         .filter(
@@ -170,7 +211,7 @@ export const eventQueries = {
     effect: "read",
     summary:
       "Get one event in full: time, place, organizer, guests and their answers, reminders, and for a series its rhythm and next occurrence.",
-    input: { event_id: eventId },
+    input: { event_id: events.id },
     returns: {
       title: label("event"),
       event_id: id("event"),
@@ -190,7 +231,7 @@ export const eventQueries = {
       notes: z.string().optional(),
     },
     run(state, { event_id }, { now }) {
-      const event = findEvent(state, event_id);
+      const event = events.find(state, event_id);
       const { title, calendar_id, repeats, location, notes } = event;
       const current = findCurrentOccurrence(event, now);
       const start = current?.start ?? toMinutes(event.start);
@@ -204,7 +245,7 @@ export const eventQueries = {
       return {
         title,
         event_id,
-        calendar: findCalendar(state, calendar_id).name,
+        calendar: calendars.find(state, calendar_id).name,
         start: formatMinute(start),
         end: formatMinute(start + event.minutes),
         ...(repeats ? { repeats: repeats.every } : {}),
@@ -227,6 +268,132 @@ export const eventQueries = {
           : {}),
         ...(notes === undefined ? {} : { notes }),
       };
+    },
+  }),
+};
+
+const maxInvitations = 10;
+
+export const agendaTools = {
+  get_agenda: tool({
+    effect: "read",
+    summary:
+      "Get the user's own day: what they organize or said yes or maybe to, and the invitations that wait for an answer, whatever their day.",
+    input: {
+      day: day().optional().describe("The day, today if not given"),
+      title: label("invitation")
+        .optional()
+        .describe("Only events and invitations whose title contains this"),
+    },
+    returns: {
+      day: day(),
+      events: z.array(z.object({ title: label("event"), event_id: id("event"), time: z.string() })),
+      invitations: z
+        .array(
+          z.object({ title: label("invitation"), event_id: id("invitation"), start: minute() }),
+        )
+        .optional(),
+    },
+    run(state, { day: date, title = "" }, { now }) {
+      const today = date ?? now.slice(0, 10);
+      const ownOccurrences = listOccurrences(
+        state,
+        ...parseDayRange(today, today, 1),
+        it =>
+          containsWords(it.title, title) &&
+          (it.organizer === state.user ||
+            ["accepted", "tentative"].includes(getResponse(it, state.user) ?? "")),
+      );
+      const openInvitations = Object.entries(state.events).flatMap(([event_id, it]) => {
+        const next =
+          getResponse(it, state.user) === "pending" && containsWords(it.title, title)
+            ? findNextOccurrence(it, now)
+            : undefined;
+        return next ? [{ title: it.title, event_id, start: formatMinute(next.start) }] : [];
+      });
+      const invitations = openInvitations
+        .sort((a, b) => (a.start < b.start || (a.start === b.start && a.title < b.title) ? -1 : 1))
+        .slice(0, maxInvitations);
+      return {
+        day: today,
+        events: ownOccurrences.map(({ event, event_id, start, end }) => ({
+          title: event.title,
+          event_id,
+          time:
+            formatDay(start) === today
+              ? `${formatTime(start)}-${formatTime(end)}`
+              : `until ${formatTime(end)}`,
+        })),
+        ...(invitations.length ? { invitations } : {}),
+      };
+    },
+  }),
+};
+
+export const availabilityTools = {
+  find_free_slots: tool({
+    effect: "read",
+    summary: "Find times within working hours when the user, and the people named, are all free.",
+    input: {
+      day: day().describe("Day to look at, or the first of several"),
+      minutes: z
+        .int()
+        .min(15)
+        .max(480)
+        .describe("Length needed, in minutes")
+        .meta({ examples: [30, 45, 60, 90, 120] }),
+      until: day().optional().describe("Last day to look at, if more than one"),
+      people: people
+        .optional()
+        .describe("Full names or e-mail addresses of others who must be free"),
+      limit: rowLimit(3, 20),
+    },
+    returns: { slots: z.array(z.object({ start: slot(), end: minute() })) },
+    run(state, { day: date, minutes, until, people = [], limit: maxSlots = 3 }, { now }) {
+      const [from, to] = parseDayRange(date, until ?? date, 31);
+      const everyone = [...new Set([state.user, ...people.map(it => findPersonId(state, it))])];
+      const busy = everyone.flatMap(who => listBusyTimes(state, who, from, to));
+      const [opens, closes] = [state.hours.from, state.hours.to].map(it =>
+        toMinutes(`1970-01-01T${it}`),
+      ) as [number, number];
+      const slots: { start: string; end: string }[] = [];
+      for (let at = from; at < to && slots.length < maxSlots;) {
+        const time = { start: at, end: at + minutes };
+        const isOpen =
+          !isWeekend(at) && getMinuteOfDay(at) >= opens && getMinuteOfDay(at) + minutes <= closes;
+        const isFree = isOpen && at >= toMinutes(now) && !busy.some(it => overlaps(it, time));
+        if (isFree) slots.push({ start: formatMinute(at), end: formatMinute(at + minutes) });
+        at = isFree ? Math.ceil((at + minutes) / 30) * 30 : at + 30;
+      }
+      return { slots };
+    },
+  }),
+  check_conflicts: tool({
+    effect: "read",
+    summary:
+      "Check whether the user, and the people named, are free at a time, and what stands in the way.",
+    input: {
+      start: minute().describe("Start of the time, YYYY-MM-DDTHH:MM"),
+      minutes: z.int().min(5).max(1440).optional().describe("Length in minutes, 30 if not given"),
+      people: people
+        .optional()
+        .describe("Full names or e-mail addresses of others to check as well"),
+    },
+    returns: {
+      free: z.boolean(),
+      start: slot().optional().describe("The time asked about, if it is free"),
+      conflicts: eventRows.optional(),
+    },
+    run(state, { start, minutes = 30, people = [] }) {
+      const from = toMinutes(start);
+      const everyone = [...new Set([state.user, ...people.map(it => findPersonId(state, it))])];
+      const conflictsById = new Map<string, ReturnType<typeof createEventRow>>(
+        everyone
+          .flatMap(who => listBusyTimes(state, who, from, from + minutes))
+          .map(it => [`${it.event_id} ${it.date}`, createEventRow(it)]),
+      );
+      const conflicts = [...conflictsById.values()];
+      return conflicts.length > 0 ? { free: false, conflicts } : { free: true, start };
     },
   }),
 };

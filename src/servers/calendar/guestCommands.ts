@@ -1,13 +1,19 @@
-/** Tools that invite and remove guests, and answer invitations. */
+/** Tools that invite and remove guests, answer invitations and set reminders. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { toMinutes } from "../../environment/time.ts";
 import { listAllOccurrences, formatMinute } from "./recurrence.ts";
-import { findNextOccurrence, refusePastEvent, findOwnEvent } from "./eventRules.ts";
-import { listBusyTimes, refuseConflicts, overlaps } from "./availability.ts";
-import { CalendarState, deleteReminders, findEvent, findPersonId } from "./state.ts";
-import { eventId, personName } from "./parameters.ts";
+import {
+  findNextOccurrence,
+  refusePastEvent,
+  findOwnEvent,
+  listBusyTimes,
+  refuseConflicts,
+  overlaps,
+  findCurrentOccurrence,
+} from "./eventRules.ts";
+import { CalendarState, deleteReminders, events, findPersonId, personName } from "./state.ts";
 
 const tool = createToolFactory(CalendarState);
 
@@ -25,7 +31,7 @@ export const guestCommands = {
     summary:
       "Invite a person to an event that the user organizes, and learn whether they are free then.",
     input: {
-      event_id: eventId,
+      event_id: events.id,
       person: personName().describe("Full name or e-mail address of the person to invite"),
     },
     returns: {
@@ -70,7 +76,7 @@ export const guestCommands = {
     summary: "Take a person off the guest list of an event that the user organizes.",
     destructive: true,
     input: {
-      event_id: eventId,
+      event_id: events.id,
       person: personName().describe("Full name or e-mail address of the guest"),
     },
     returns: { name: personName(), event_id: id("event"), attendees: guestCount },
@@ -107,7 +113,7 @@ export const guestCommands = {
       start: minute(),
     },
     run(state, { event_id, response, allow_conflict }, { now }) {
-      const event = findEvent(state, event_id);
+      const event = events.find(state, event_id);
       const before = Object.hasOwn(event.attendees, state.user)
         ? event.attendees[state.user]
         : undefined;
@@ -132,6 +138,68 @@ export const guestCommands = {
       event.attendees[state.user] = response;
       if (response === "declined") deleteReminders(state, event_id);
       return { title: event.title, event_id, response, start: formatMinute(ahead[0]!.start) };
+    },
+  }),
+};
+
+export const maxReminders = 5;
+
+export const reminderCommands = {
+  set_reminder: tool({
+    effect: "write",
+    summary:
+      "Remind the user some minutes before an event, and before every occurrence of a series.",
+    input: {
+      event_id: events.id,
+      minutes_before: z
+        .int()
+        .min(0)
+        .max(10_080)
+        .describe("Minutes before the start")
+        .meta({ examples: [5, 10, 15, 20, 30, 45, 60, 90, 120, 1440] }),
+    },
+    returns: {
+      title: label("event"),
+      event_id: id("event"),
+      reminder_id: id("reminder"),
+      at: minute(),
+    },
+    run(state, { event_id, minutes_before }, { now, newId }) {
+      const event = events.find(state, event_id);
+      refusePastEvent(event, event_id, now);
+      if (Object.hasOwn(event.attendees, state.user) && event.attendees[state.user] === "declined")
+        refuse(
+          "precondition_failed",
+          `the user declined ${event.title} (${event_id})`,
+          "accept it with calendar_respond_to_invite first",
+        );
+      const eventReminders = Object.values(state.reminders).filter(it => it.event_id === event_id);
+      if (eventReminders.some(it => it.minutes_before === minutes_before))
+        refuse(
+          "conflict",
+          `${event.title} already has a reminder ${minutes_before} minutes before`,
+        );
+      if (eventReminders.length >= maxReminders)
+        refuse("limit_exceeded", `${event.title} has ${maxReminders} reminders already`);
+      const next = listAllOccurrences(event).find(
+        it => it.start - minutes_before >= toMinutes(now),
+      );
+      if (!next) {
+        const { start } = findCurrentOccurrence(event, now)!;
+        refuse(
+          "precondition_failed",
+          `${minutes_before} minutes before ${event.title} at ${formatMinute(start)} has passed: it is ${now}`,
+          "choose fewer minutes",
+        );
+      }
+      const reminder_id = newId("rem");
+      state.reminders[reminder_id] = { event_id, minutes_before };
+      return {
+        title: event.title,
+        event_id,
+        reminder_id,
+        at: formatMinute(next.start - minutes_before),
+      };
     },
   }),
 };

@@ -1,8 +1,9 @@
 /** The state of the calendar server: people, calendars, events with their guests, reminders. */
 import { z } from "zod";
-import { minute } from "../../environment/fieldSchemas.ts";
+import { minute, id, spokenId } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
+import { createTableFactory } from "../kit/table.ts";
 import { Exceptions, RecurrenceRule } from "./recurrence.ts";
 
 const responses = ["accepted", "tentative", "declined", "pending"] as const;
@@ -62,11 +63,16 @@ export const CalendarState = z.strictObject({
 });
 export type CalendarState = z.infer<typeof CalendarState>;
 
-export const findEvent = (state: CalendarState, eventId: string): Event =>
-  findEntity(state.events, eventId, "event", "calendar_search_events finds an event by its title");
-
-export const findCalendar = (state: CalendarState, calendarId: string) =>
-  findEntity(state.calendars, calendarId, "calendar", "calendar_list_calendars gives the ids");
+const table = createTableFactory(CalendarState);
+export const events = table("events", {
+  entity: "event",
+  idsFrom: "calendar_search_events",
+  hint: "calendar_search_events finds an event by its title",
+});
+export const calendars = table("calendars", {
+  entity: "calendar",
+  idsFrom: "calendar_list_calendars",
+});
 
 /** The id of the person with that full name or e-mail address. */
 export function findPersonId(state: CalendarState, nameOrEmail: string): string {
@@ -96,3 +102,12 @@ export function deleteReminders({ reminders }: CalendarState, eventId: string): 
   for (const [reminderId, it] of Object.entries(reminders))
     if (it.event_id === eventId) delete reminders[reminderId];
 }
+
+/** A free start: calendar_find_free_slots gives some, and a person may name one. */
+export const slot = () => minute().meta({ "x-entity": "slot", "x-spoken": true });
+
+/** People are identified by their names, not by ids. */
+export const personName = () => spokenId("person");
+export const people = z.array(personName()).min(1).max(10);
+
+export const title = z.string().min(1).max(100).regex(/\S/);

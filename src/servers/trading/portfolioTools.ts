@@ -4,9 +4,9 @@ import { cents, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
-import { isWorking, TradingState, sumReservedCash, sumReservedShares } from "./state.ts";
-import { percentChange } from "./candles.ts";
-import { limit } from "./parameters.ts";
+import { isWorking, TradingState, sumReservedCash, sumReservedShares, limit } from "./state.ts";
+import { percentChange } from "./symbolTools.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(TradingState);
 
@@ -82,16 +82,7 @@ export const portfolioTools = {
         .optional()
         .describe("Only positions in sectors that contain this")
         .meta({
-          examples: [
-            "Energy",
-            "Food",
-            "Health care",
-            "Transport",
-            "Technology",
-            "Materials",
-            "Media",
-            "Finance",
-          ],
+          examples: vocabulary.heldSectors,
         }),
       losing: z.boolean().optional().describe("True for only positions that have lost money"),
       limit,

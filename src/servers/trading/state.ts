@@ -3,12 +3,14 @@
  * their books and histories, cash, positions, orders and alerts.
  */
 import { z } from "zod";
-import { cents, day, minute } from "../../environment/fieldSchemas.ts";
+import { cents, day, minute, spokenId, rowLimit } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
+import { refuse } from "../../environment/server.ts";
 import { getWeekday } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
+import { createTableFactory } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
 
 export const sides = ["buy", "sell"] as const;
 export type Side = (typeof sides)[number];
@@ -96,6 +98,14 @@ export const TradingState = z.strictObject({
 });
 export type TradingState = z.infer<typeof TradingState>;
 
+const table = createTableFactory(TradingState);
+export const orders = table("orders", { entity: "order", idsFrom: "trading_list_orders" });
+export const symbols = table("symbols", {
+  entity: "symbol",
+  idsFrom: "trading_search_symbols",
+  isSpoken: true,
+});
+
 /** The symbol in its canonical spelling, and its listing. */
 export function findListing(
   { symbols }: Pick<TradingState, "symbols">,
@@ -112,10 +122,6 @@ export function findListing(
       : "trading_search_symbols finds symbols by name",
   );
 }
-
-/** The order with that id, or a refusal. */
-export const findOrder = ({ orders }: TradingState, orderId: string): Order =>
-  findEntity(orders, orderId, "order", "trading_list_orders gives the ids");
 
 /** Whether an exchange is open at this minute, with a description of its hours. */
 export function getTradingHours(
@@ -138,6 +144,13 @@ export const countFilledShares = (order: Pick<Order, "fills">): number =>
   order.fills.reduce((sum, it) => sum + it.shares, 0);
 export const countOpenShares = (order: Pick<Order, "fills" | "shares">): number =>
   order.shares - countFilledShares(order);
+
+/** The average price of what was traded; undefined if nothing was. */
+export function computeAveragePrice(order: Pick<Order, "fills">): number | undefined {
+  const filled = countFilledShares(order);
+  if (filled === 0) return undefined;
+  return roundToCents(sumAmounts(order.fills.map(it => it.shares * it.price)) / filled);
+}
 
 type OrderStatus = "open" | "partly filled" | "filled" | "cancelled" | "expired";
 
@@ -214,3 +227,12 @@ export function listBookSide(
     a.price === b.price ? (a.at < b.at ? -1 : a.at > b.at ? 1 : 0) : better * (a.price - b.price),
   );
 }
+
+export const symbolId = spokenId("symbol").describe(
+  "Symbol, such as trading_search_symbols gives it",
+);
+export const limit = rowLimit(10);
+export const priceResult = z.number();
+
+export const limitPrice = z.number().min(0.01).max(100_000);
+export const examplePrices = vocabulary.prices;

@@ -1,77 +1,112 @@
-/** Tools that read symbols: search, quotes, order books and candles. */
+/** Tools that read symbols: search, quotes, order books and candles, and set price alerts. */
 import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import {
+  type Listing,
+  listBookSide,
+  getTradingHours,
+  findListing,
+  symbols,
+  TradingState,
+  symbolId,
+  limit,
+  priceResult,
+  limitPrice,
+  examplePrices,
+} from "./state.ts";
 import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { roundToCents } from "../../environment/amounts.ts";
-import { listBookSide, getTradingHours, findListing, TradingState, type Listing } from "./state.ts";
-import { percentChange, listDailyCandles, mergeCandles } from "./candles.ts";
-import { symbolId, limit, priceResult } from "./parameters.ts";
+import { ascending, contains, meets } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
+import { requireWholeTicks } from "./orderMatching.ts";
+
+export const percentChange = (now: number, before: number) =>
+  roundToCents((now / before - 1) * 100);
+
+interface Candle {
+  date: string;
+  open: number;
+  high: number;
+  low: number;
+  close: number;
+  volume: number;
+}
+
+function listDailyCandles(
+  { history, today: { open, high, low, volume }, last }: Listing,
+  today: string,
+): Candle[] {
+  const past = history.map(([date, o, h, l, c, v]) => ({
+    date,
+    open: o,
+    high: h,
+    low: l,
+    close: c,
+    volume: v,
+  }));
+  return volume > 0 ? [...past, { date: today, open, high, low, close: last, volume }] : past;
+}
+
+/** Merges the days of each week or month into one candle. */
+function mergeCandles(days: readonly Candle[], interval: "day" | "week" | "month"): Candle[] {
+  const groups = new Map<string, Candle>();
+  for (const it of days) {
+    const key =
+      interval === "day"
+        ? it.date
+        : interval === "month"
+          ? it.date.slice(0, 7)
+          : String(Math.floor((Date.parse(it.date) / 86_400_000 + 3) / 7));
+    const group = groups.get(key);
+    groups.set(
+      key,
+      group
+        ? {
+            ...group,
+            high: Math.max(group.high, it.high),
+            low: Math.min(group.low, it.low),
+            close: it.close,
+            volume: group.volume + it.volume,
+          }
+        : it,
+    );
+  }
+  return [...groups.values()];
+}
 
 const getLastClose = ({ history }: Listing) => history.at(-1)![4];
 
 const tool = createToolFactory(TradingState);
 
 export const symbolTools = {
-  search_symbols: tool({
-    effect: "read",
+  search_symbols: symbols.list({
     summary:
       "Find symbols that can be traded, by name, sector or exchange, with their last prices.",
-    input: {
-      name: label("symbol")
-        .optional()
-        .describe("Only symbols whose name, or the symbol itself, contains this"),
-      sector: z
-        .string()
-        .min(1)
-        .max(40)
-        .optional()
-        .describe("Only symbols of sectors that contain this")
-        .meta({
-          examples: [
-            "Energy",
-            "Food",
-            "Health care",
-            "Transport",
-            "Technology",
-            "Materials",
-            "Media",
-            "Finance",
-            "Retail",
-            "Funds",
-          ],
-        }),
-      exchange: z
-        .string()
-        .min(1)
-        .max(60)
-        .optional()
-        .describe("Only symbols on exchanges whose name contains this"),
-      limit: limit.describe("At most this many, 20 if not given"),
-    },
-    returns: {
-      symbols: z.array(
-        z.object({
-          name: label("symbol"),
-          symbol: spokenId("symbol"),
-          sector: z.string(),
-          last: priceResult,
-        }),
+    filters: {
+      name: meets(
+        label("symbol"),
+        "Only symbols whose name, or the symbol itself, contains this",
+        (it, name, { id: symbol }) => containsText(it.name, name) || symbol === name.toUpperCase(),
+      ),
+      sector: contains(
+        z.string().min(1).max(40).optional().meta({ examples: vocabulary.sectors }),
+        "Only symbols of sectors that contain this",
+        it => it.sector,
+      ),
+      exchange: contains(
+        z.string().min(1).max(60),
+        "Only symbols on exchanges whose name contains this",
+        (it, { exchanges }) => exchanges[it.exchange]!.name,
       ),
     },
-    run({ symbols, exchanges }, { name, sector, exchange, limit = 20 }) {
-      const matches = Object.entries(symbols).filter(
-        ([key, it]) =>
-          (!name || containsText(it.name, name) || key === name.toUpperCase()) &&
-          (!sector || containsText(it.sector, sector)) &&
-          (!exchange || containsText(exchanges[it.exchange]!.name, exchange)),
-      );
-      return {
-        symbols: matches
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .slice(0, limit)
-          .map(([symbol, it]) => ({ name: it.name, symbol, sector: it.sector, last: it.last })),
-      };
+    order: ascending(() => 0),
+    limit: 20,
+    row: {
+      name: label("symbol"),
+      symbol: symbols.idField,
+      sector: z.string(),
+      last: priceResult,
     },
   }),
   get_quote: tool({
@@ -157,7 +192,7 @@ export const symbolTools = {
         .max(20)
         .optional()
         .describe("At most this many orders on each side, 5 if not given")
-        .meta({ examples: [1, 2, 3, 4, 5, 6, 8, 10] }),
+        .meta({ examples: vocabulary.depths }),
     },
     returns: {
       name: label("symbol"),
@@ -256,6 +291,72 @@ export const symbolTools = {
         candles: candles.toReversed(),
         ...(first && last ? { change_percent: percentChange(last.close, first.open) } : {}),
       };
+    },
+  }),
+};
+
+export const maxWaitingAlerts = 12;
+/** How far from the last price an alert may lie, in percent. */
+const alertBand = 50;
+
+export const alertTools = {
+  set_price_alert: tool({
+    effect: "write",
+    summary:
+      "Be told once a symbol trades at a price or above it, or at it or below it. Does not trade.",
+    input: {
+      symbol: symbolId,
+      direction: z
+        .enum(["above", "below"])
+        .describe("Whether the price has to rise to it or to fall to it"),
+      price: limitPrice.describe("Price that sets it off").meta({ examples: examplePrices }),
+    },
+    returns: {
+      name: label("symbol"),
+      symbol: spokenId("symbol"),
+      alert_id: id("alert"),
+      direction: z.string(),
+      price: z.number(),
+      last: z.number(),
+    },
+    run(state, { symbol: symbolArgument, direction, price: alertPrice }, { newId }) {
+      const { symbol, listing } = findListing(state, symbolArgument);
+      const { last, name } = listing;
+      requireWholeTicks(symbol, listing, alertPrice);
+      if (direction === "above" ? last >= alertPrice : last <= alertPrice)
+        refuse(
+          "precondition_failed",
+          `${symbol} is at ${last}, which is ${last === alertPrice ? "that price" : `${direction} ${alertPrice}`} already`,
+          `choose a price ${direction} ${last}`,
+        );
+      const [low, high] = [
+        roundToCents(last * (1 - alertBand / 100)),
+        roundToCents(last * (1 + alertBand / 100)),
+      ];
+      if (alertPrice < low || alertPrice > high)
+        refuse(
+          "precondition_failed",
+          `${alertPrice} is more than ${alertBand} % away from the last price of ${symbol}, ${last}`,
+          `choose a price from ${low} to ${high}`,
+        );
+      const waiting = Object.entries(state.alerts).filter(([, it]) => it.status === "waiting");
+      const same = waiting.find(
+        ([, it]) => it.symbol === symbol && it.direction === direction && it.price === alertPrice,
+      );
+      if (same)
+        refuse(
+          "conflict",
+          `there is an alert for ${symbol} ${direction} ${alertPrice} already (${same[0]})`,
+        );
+      if (waiting.length >= maxWaitingAlerts)
+        refuse(
+          "limit_exceeded",
+          `${maxWaitingAlerts} alerts wait already, and no more are allowed`,
+          "they go once their price is reached",
+        );
+      const alert_id = newId("alr");
+      state.alerts[alert_id] = { symbol, direction, price: alertPrice, status: "waiting" };
+      return { name, symbol, alert_id, direction, price: alertPrice, last };
     },
   }),
 };

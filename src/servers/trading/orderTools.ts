@@ -1,68 +1,141 @@
-/** Tools that place, change and cancel orders. */
+/** Tools that read, place, change and cancel orders. */
 import { z } from "zod";
-import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
-import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
-import { validateOrder, planExecution, executeOrder } from "./orderMatching.ts";
-import { symbolId, limitPrice, examplePrices } from "./parameters.ts";
+import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { createToolFactory, refuse } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { sumAmounts } from "../../environment/amounts.ts";
 import {
   countFilledShares,
   isWorking,
   findListing,
   TradingState,
-  findOrder,
-  countOpenShares,
+  orders,
+  computeAveragePrice,
   sides,
   getOrderStatus,
   formatOrder,
+  symbolId,
+  limit,
+  priceResult,
+  limitPrice,
+  examplePrices,
+  countOpenShares,
   type Order,
 } from "./state.ts";
-
-const orderId = id("order").describe("Order id, as trading_list_orders gives it");
-
-const shares = z
-  .int()
-  .min(1)
-  .max(100_000)
-  .meta({ examples: [5, 10, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300] });
+import { getSchemas } from "../kit/table.ts";
+import vocabulary from "./vocabulary.json" with { type: "json" };
+import { validateOrder, planExecution, executeOrder } from "./orderMatching.ts";
 
 const tool = createToolFactory(TradingState);
 
+const orderStatus = z.enum(["open", "partly filled", "filled", "cancelled", "expired"]);
+
+export const orderQueries = {
+  get_order: orders.get({
+    summary:
+      "Get one order in full: what it asks for, how much of it was traded at which prices, and until when it may rest.",
+    row: {
+      order: [label("order"), it => formatOrder(it)],
+      order_id: orders.idField,
+      symbol: spokenId("symbol"),
+      side: z.enum(sides),
+      shares: z.int(),
+      price: priceResult.optional(),
+      at: minute(),
+      good_until: day().optional(),
+      status: [orderStatus, (it, { now }) => getOrderStatus(it, now)],
+      filled: [z.int(), it => countFilledShares(it)],
+      average_price: [z.number().optional(), it => computeAveragePrice(it)],
+      fees: [cents(), ({ fills }) => sumAmounts(fills.map(it => it.fee))],
+      fills: [
+        z.array(z.object({ at: minute(), shares: z.int(), price: priceResult })).optional(),
+        ({ fills }) =>
+          fills.length > 0
+            ? fills.map(it => ({ at: it.at, shares: it.shares, price: it.price }))
+            : undefined,
+      ],
+    },
+  }),
+  list_orders: tool({
+    effect: "read",
+    summary:
+      "List the account's orders, those that still work first and the newest first, by words, symbol, side or status.",
+    input: {
+      order: label("order")
+        .optional()
+        .describe("Only orders whose words contain this, such as buy 40 HLYN"),
+      symbol: symbolId.optional().describe("Only orders for this symbol"),
+      side: z.enum(sides).optional().describe("Only orders of this side"),
+      status: orderStatus.optional().describe("Only orders of this status"),
+      limit,
+    },
+    returns: {
+      orders: z.array(
+        z.object({
+          order: label("order"),
+          order_id: id("order"),
+          status: z.string(),
+          filled: z.int(),
+          date: day(),
+        }),
+      ),
+    },
+    run(state, { order: words, symbol: symbolArgument, side, status, limit = 10 }, { now }) {
+      const symbol =
+        symbolArgument === undefined ? undefined : findListing(state, symbolArgument).symbol;
+      const matches = Object.entries(state.orders).filter(
+        ([, it]) =>
+          (!words || containsText(formatOrder(it), words)) &&
+          (!symbol || it.symbol === symbol) &&
+          (!side || it.side === side) &&
+          (!status || getOrderStatus(it, now) === status),
+      );
+      const rows = matches.sort(
+        ([a, x], [b, y]) =>
+          Number(isWorking(y, now)) - Number(isWorking(x, now)) ||
+          (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1),
+      );
+      return {
+        orders: rows.slice(0, limit).map(([order_id, it]) => ({
+          order: formatOrder(it),
+          order_id,
+          status: getOrderStatus(it, now),
+          filled: countFilledShares(it),
+          date: it.at.slice(0, 10),
+        })),
+      };
+    },
+  }),
+};
+
+const shares = z.int().min(1).max(100_000).meta({ examples: vocabulary.shares });
+
+const orderRow = orders.fields({
+  order: [label("order"), it => formatOrder(it)],
+  order_id: orders.idField,
+  status: [z.string(), (it, { now }) => getOrderStatus(it, now)],
+  filled: [z.int().describe("Shares traded so far"), it => countFilledShares(it)],
+  average_price: [z.number().optional(), it => computeAveragePrice(it)],
+});
 const orderResult = {
-  order: label("order"),
-  order_id: id("order"),
-  status: z.string(),
-  filled: z.int().describe("Shares traded so far"),
-  average_price: z.number().optional(),
+  ...getSchemas(orderRow),
   cash: cents().describe("Of the account, after the fees"),
   alerts_reached: z.array(z.object({ alert_id: id("alert"), at: z.number() })).optional(),
 };
 
-function createOrderResult(
+const createOrderResult = (
   state: TradingState,
-  order_id: string,
-  order: Order,
+  orderId: string,
   reachedAlerts: { alert_id: string; at: number }[],
   now: string,
-) {
-  const filled = countFilledShares(order);
-  const average_price =
-    filled === 0
-      ? undefined
-      : roundToCents(sumAmounts(order.fills.map(it => it.shares * it.price)) / filled);
-  return {
-    order: formatOrder(order),
-    order_id,
-    status: getOrderStatus(order, now),
-    filled,
-    ...(average_price === undefined ? {} : { average_price }),
-    cash: state.cash,
-    ...(reachedAlerts.length ? { alerts_reached: reachedAlerts } : {}),
-  };
-}
+) => ({
+  ...orders.show(orderRow, state, orderId, now),
+  cash: state.cash,
+  ...(reachedAlerts.length > 0 ? { alerts_reached: reachedAlerts } : {}),
+});
 
 function findWorkingOrder(state: TradingState, key: string, now: string): Order {
-  const order = findOrder(state, key);
+  const order = orders.find(state, key);
   const status = getOrderStatus(order, now);
   if (!isWorking(order, now))
     refuse(
@@ -133,7 +206,7 @@ export const orderCommands = {
       const reachedAlerts = executeOrder(state, order, matches, { now });
       // a market order does not wait for shares that the book does not offer now
       if (limit === undefined && countOpenShares(order) > 0) order.status = "cancelled";
-      return createOrderResult(state, order_id, order, reachedAlerts, now);
+      return createOrderResult(state, order_id, reachedAlerts, now);
     },
   }),
   modify_order: tool({
@@ -141,7 +214,7 @@ export const orderCommands = {
     summary:
       "Change the price, the number of shares or the last day of an order that still rests. A better price may trade at once; a worse place in the book is the cost.",
     input: {
-      order_id: orderId,
+      order_id: orders.id,
       price: limitPrice.optional().describe("New limit").meta({ examples: examplePrices }),
       shares: shares
         .optional()
@@ -191,13 +264,8 @@ export const orderCommands = {
       order.price = changes.price;
       order.shares = changes.shares;
       if (good_until !== undefined) order.good_until = good_until;
-      return createOrderResult(
-        state,
-        order_id,
-        order,
-        executeOrder(state, order, matches, { now }),
-        now,
-      );
+      const reachedAlerts = executeOrder(state, order, matches, { now });
+      return createOrderResult(state, order_id, reachedAlerts, now);
     },
   }),
   cancel_order: tool({
@@ -205,7 +273,7 @@ export const orderCommands = {
     summary:
       "Cancel what rests of an open order, which frees the cash or shares reserved for it. What was traded stays traded.",
     destructive: true,
-    input: { order_id: orderId },
+    input: { order_id: orders.id },
     returns: {
       order: label("order"),
       order_id: id("order"),
@@ -214,10 +282,10 @@ export const orderCommands = {
       filled: z.int(),
     },
     run(state, { order_id }, { now }) {
-      if (findOrder(state, order_id).status === "cancelled")
+      if (orders.find(state, order_id).status === "cancelled")
         refuse(
           "conflict",
-          `the order to ${formatOrder(findOrder(state, order_id))} (${order_id}) is cancelled already`,
+          `the order to ${formatOrder(orders.find(state, order_id))} (${order_id}) is cancelled already`,
         );
       const order = findWorkingOrder(state, order_id, now);
       const cancelled = countOpenShares(order);
