@@ -6,12 +6,14 @@
 import { deepFreeze } from "./digest.ts";
 import { type Fixture, formatFixtureName } from "./fixture.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { shuffle } from "./random.ts";
 import { createStateTemplate, type StateTemplate, type WordFinder } from "./stateTemplate.ts";
-import type { World, WorldVocabulary } from "./world.ts";
+import { shuffleIdNumbers, type World, type WorldVocabulary } from "./world.ts";
 
 const idTemplates = new WeakMap<Fixture, StateTemplate & { readonly ids: readonly string[] }>();
-const worldTemplates = new WeakMap<Fixture, StateTemplate>();
+const worldTemplates = new WeakMap<
+  Fixture,
+  StateTemplate & { readonly sources: readonly WordSource[] }
+>();
 
 /** The fixture with its ids renumbered; equal numbers give equal fixtures. */
 export function createVariant(fixture: Fixture, number: number): Fixture {
@@ -54,12 +56,13 @@ export function createWorldFixture(
   let template = worldTemplates.get(fixture);
   if (!template) {
     const ids = collectReferences(fixture.state, collectIds(fixture.state, new Set()));
-    template = createStateTemplate(deepFreeze(fixture.state), it =>
+    const created = createStateTemplate(deepFreeze(fixture.state), it =>
       isId(it) && ids.has(it) ? [{ word: it, index: 0 }] : vocabulary.findWords(it),
     );
+    template = { ...created, sources: created.words.map(getSource) };
     worldTemplates.set(fixture, template);
   }
-  const { words, instantiate } = template;
+  const { sources, instantiate } = template;
   let newWords: readonly string[] | undefined;
   const { name: base, now } = fixture;
   return Object.freeze({
@@ -69,11 +72,13 @@ export function createWorldFixture(
       world: world.number,
       ...(variant === undefined ? {} : { variant }),
     }),
-    now: world.translate(now.slice(0, 10)) + now.slice(10),
+    now: world.moveDate(now.slice(0, 10)) + now.slice(10),
     state: instantiate(() => {
       if (!newWords) {
-        const numbers = shuffleNumbers(900, variant ?? world.number);
-        newWords = words.map(it => (isId(it) ? renumberId(it, numbers) : world.translate(it)));
+        const numbers = variant === undefined ? world.idNumbers : shuffleIdNumbers(variant);
+        newWords = sources.map(it =>
+          typeof it === "string" ? world.translate(it) : it.ids[numbers[it.number]!]!,
+        );
       }
       return newWords;
     }),
@@ -120,7 +125,7 @@ function collectReferences(value: Json, ids: Set<string>): Set<string> {
 }
 
 function renumberIds(ids: readonly string[], seed: number): ReadonlyMap<string, string> {
-  const numbers = shuffleNumbers(900, seed).map(it => it + 100);
+  const numbers = shuffleIdNumbers(seed).map(it => it + 100);
   return new Map(
     ids.map((id, i) => {
       const number = numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length);
@@ -129,17 +134,23 @@ function renumberIds(ids: readonly string[], seed: number): ReadonlyMap<string, 
   );
 }
 
-/** The id with another number from 100 to 999, different ones for different ids. */
-function renumberId(id: string, numbers: readonly number[]): string {
-  const at = id.lastIndexOf("_") + 1;
-  return `${id.slice(0, at)}${100 + numbers[Number(id.slice(at)) - 100]!}`;
+/** A name or a date that is translated, or an id that gets another number from 100 to 999. */
+type WordSource = string | { readonly ids: readonly string[]; readonly number: number };
+
+function getSource(word: string): WordSource {
+  if (!isId(word)) return word;
+  const at = word.lastIndexOf("_") + 1;
+  return { ids: listIds(word.slice(0, at)), number: Number(word.slice(at)) - 100 };
 }
 
-/** The numbers below n, in an order that depends only on the seed. */
-function shuffleNumbers(n: number, seed: number): number[] {
-  let state = Math.imul(seed, 0x9e3779b9) >>> 0;
-  return shuffle(
-    Array.from({ length: n }, (_, i) => i),
-    () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32,
-  );
+const idsByPrefix = new Map<string, readonly string[]>();
+
+/** All ids with that prefix. Worlds share them, which is faster than to build each id anew. */
+function listIds(prefix: string): readonly string[] {
+  let ids = idsByPrefix.get(prefix);
+  if (!ids) {
+    ids = Array.from({ length: 900 }, (_, i) => `${prefix}${100 + i}`);
+    idsByPrefix.set(prefix, ids);
+  }
+  return ids;
 }

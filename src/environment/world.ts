@@ -24,7 +24,7 @@ import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import { day } from "./fieldSchemas.ts";
 import type { FoundWord } from "./stateTemplate.ts";
-import { createRandom, type Random } from "./random.ts";
+import { createRandom, shuffle, type Random } from "./random.ts";
 import { addDays, daysBetween, months } from "./time.ts";
 
 const namesSchema = z
@@ -66,6 +66,7 @@ export class WorldVocabulary {
   readonly origins: readonly Origin[];
   /** All names by their first word, the longest first. */
   readonly #names = new Map<string, string[]>();
+  readonly #dateShifts = new Map<string, DateShift>();
 
   constructor(file: z.infer<typeof vocabularySchema>) {
     const { start, starts, women, men, phrases, pools, origins } = file;
@@ -82,6 +83,13 @@ export class WorldVocabulary {
     for (const { first, last } of this.people)
       this.#add(first, toSlug(first), last, toSlug(first + last));
     for (const names of this.#names.values()) names.sort((a, b) => b.length - a.length);
+  }
+
+  /** Moves dates to a world whose sessions start on that day. Worlds with the same day share it. */
+  getDateShift(start: string): DateShift {
+    let shift = this.#dateShifts.get(start);
+    if (!shift) this.#dateShifts.set(start, (shift = new DateShift(this.start, start)));
+    return shift;
   }
 
   /** The names and dates of a text, in order. */
@@ -147,24 +155,43 @@ export function readWorldVocabulary(folders: readonly string[]): WorldVocabulary
 
 export class World {
   readonly number: number;
-  readonly #names = new Map<string, string>();
   readonly #dates: DateShift;
+  readonly #drawNames: () => ReadonlyMap<string, string>;
+  #names: ReadonlyMap<string, string> | undefined;
+  #idNumbers: readonly number[] | undefined;
 
   constructor(vocabulary: WorldVocabulary, number: number) {
     this.number = number;
     const random = createRandom(number, "world");
-    this.#dates = new DateShift(vocabulary.start, random.pick(vocabulary.starts));
-    for (const [name, newName] of [
-      ...drawPhrases(vocabulary, random),
-      ...drawPeople(vocabulary, random),
-    ])
-      this.#names.set(name, newName);
+    this.#dates = vocabulary.getDateShift(random.pick(vocabulary.starts));
+    this.#drawNames = () =>
+      new Map([...drawPhrases(vocabulary, random), ...drawPeople(vocabulary, random)]);
+  }
+
+  /** The numbers of its ids; see `shuffleIdNumbers`. */
+  get idNumbers(): readonly number[] {
+    return (this.#idNumbers ??= shuffleIdNumbers(this.number));
   }
 
   /** What a word that the vocabulary has found is in this world. */
   translate(word: string): string {
+    this.#names ??= this.#drawNames();
     return this.#names.get(word) ?? this.#dates.move(word);
   }
+
+  /** A date in this world. */
+  moveDate(date: string): string {
+    return this.#dates.move(date);
+  }
+}
+
+/** The numbers below 900, in an order that depends only on the seed. */
+export function shuffleIdNumbers(seed: number): number[] {
+  let state = Math.imul(seed, 0x9e3779b9) >>> 0;
+  return shuffle(
+    Array.from({ length: 900 }, (_, i) => i),
+    () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32,
+  );
 }
 
 type Rename = readonly [name: string, newName: string];
@@ -255,6 +282,8 @@ class DateShift {
   readonly #start: string;
   readonly #days: number;
   readonly #years: number;
+  /** The dates that were moved before. Fixtures and templates have a few hundred. */
+  readonly #moved = new Map<string, string>();
 
   constructor(from: string, to: string) {
     this.#start = from;
@@ -265,6 +294,12 @@ class DateShift {
   /** A date that `findDate` has found, moved and written the same way. */
   move(date: string): string {
     if (this.#days === 0) return date;
+    let moved = this.#moved.get(date);
+    if (moved === undefined) this.#moved.set(date, (moved = this.#compute(date)));
+    return moved;
+  }
+
+  #compute(date: string): string {
     if (/^\d{4}-\d\d-\d\d$/.test(date)) return addDays(date, this.#days);
     if (/^\d{4}/.test(date)) return String(getYear(date) + this.#years) + date.slice(4);
     const [day, month, yearInWords] = date.split(" ");
