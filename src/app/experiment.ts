@@ -7,10 +7,10 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import type { StoredModel } from "../model/modelFolder.ts";
-import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
+import { createRunConfigFrom, type RunOptions } from "../run/createRunConfig.ts";
 import { createRun, getRunFile } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import { readCarelessShare } from "../run/startModel.ts";
+import { readStartModel } from "../run/startModel.ts";
 import { synthesize } from "../synthesis/pipeline/run/synthesize.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -32,7 +32,7 @@ export async function readStart(folder: string): Promise<Start> {
   // loads the numerics
   const { readModelFolder } = await import("../model/modelFolder.ts");
   const model = readModelFolder(folder);
-  return { folder, model, careless: readCarelessShare(folder) };
+  return { folder, model, careless: readStartModel(folder).careless };
 }
 
 interface TaskCounts {
@@ -115,9 +115,8 @@ export async function trainStudent(
   label: string,
   context: AppContext,
 ): Promise<FollowedTraining> {
-  const config = createRunConfig({
+  const config = createRunConfigFrom(readStartModel(start.folder), {
     startedAt: new Date(),
-    from: start.model.config.name,
     keepGroups: 10,
     ...options,
   });

@@ -6,7 +6,6 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { GrpoSettings } from "../run/config.ts";
-import { chooseGrpoSettings } from "../run/createRunConfig.ts";
 import type { Task } from "../trajectory/task.ts";
 import { defineCommand, flag, option, type CliContext, type OptionValues } from "./command.ts";
 import { compareEvaluations, listChanges, type MeasuredPolicy } from "./compareEvaluations.ts";
@@ -187,7 +186,7 @@ async function trainAndMeasure(
         method: training.method,
         seed,
         seconds,
-        grpo: { ...chooseGrpoSettings(start), ...training.grpo },
+        ...(training.grpo ? { grpo: training.grpo } : {}),
         sft: { careless: start.careless },
       },
       training.folder,

@@ -48,7 +48,7 @@ export function createRunConfigFrom(
     startedAt: options.startedAt,
     tasks: options.tasks,
     from: model.name,
-    grpo: { ...chooseGrpoSettings({ ...model, isAdapted }), ...options.grpo },
+    grpo: { ...chooseGrpoSettings(model, isAdapted), ...options.grpo },
     sft: { ...sft, ...options.sft },
   });
 }
@@ -88,15 +88,10 @@ export function createRunConfig(options: RunOptions): RunConfig {
  * make the student worse if advantages are shuffled. The rate falls, because large steps towards
  * the end cost success with greedy decoding.
  */
-export function chooseGrpoSettings({
-  kind,
-  careless,
-  isAdapted = false,
-}: Pick<StartModel, "careless"> &
-  Partial<Pick<StartModel, "kind">> & {
-    /** Whether only adapters are trained. */
-    readonly isAdapted?: boolean;
-  }): Partial<GrpoSettings> {
+function chooseGrpoSettings(
+  { kind, careless }: StartModel,
+  isAdapted: boolean,
+): Partial<GrpoSettings> {
   if (kind === "hugging-face") {
     const common = { prompts: 4, group: 8, minibatches: 1 };
     return isAdapted ? { ...common, learningRate: 1e-5 } : { ...common, learningRate: 1e-6, kl: 0 };

@@ -63,7 +63,7 @@ function readWholeModel(folder: string): StartModel {
 }
 
 /** A checkpoint has no training.json; a model that ships has the configuration of its training. */
-export function readCarelessShare(folder: string): number {
+function readCarelessShare(folder: string): number {
   const file = join(folder, "training.json");
   if (!existsSync(file)) return 0;
   const training = readJsonFile(runConfig, file, {

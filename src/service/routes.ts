@@ -1,4 +1,5 @@
 /** The routes of the service with their schemas, from which its OpenAPI document is generated. */
+import type { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { version } from "../version.ts";
@@ -50,7 +51,19 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
   const attempts = new TaskApi(catalog, sessions, core);
   const rpc = new OpenEnvRpc(catalog, sessions, peers);
   const answers = createSessionAnswers(sessions, attempts);
-  const { open, fork } = answers;
+  const post = (
+    name: keyof typeof answers,
+    summary: string,
+    body: z.ZodType,
+    response: z.ZodType,
+  ): Route => ({
+    method: "POST",
+    path: `/v1/sessions/{id}/${name}`,
+    summary,
+    body,
+    response,
+    answer: request => answers[name](request.id, request.body),
+  });
   const routes: Route[] = [
     {
       method: "GET",
@@ -93,7 +106,7 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
       summary: "Open a session, for a task or on fixtures",
       body: schemas.openBody.or(schemas.openTaskBody),
       response: schemas.openResponse,
-      answer: ({ id, body }) => open(id, body),
+      answer: ({ id, body }) => answers.open(id, body),
     },
     {
       method: "DELETE",
@@ -102,38 +115,25 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
       response: schemas.emptyResponse,
       answer: ({ id, body }) => answers.delete(id, body),
     },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/call",
-      summary: "Execute a call",
-      body: schemas.callBody,
-      response: schemas.callResponse,
-      answer: ({ id, body }) => answers.call(id, body),
-    },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/message",
-      summary: "Give the policy's message: execute its calls, or let the user answer",
-      body: schemas.messageBody,
-      response: schemas.messageResponse,
-      answer: ({ id, body }) => answers.message(id, body),
-    },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/user",
-      summary: "Give the policy's text: what the user answers",
-      body: schemas.userBody,
-      response: schemas.userResponse,
-      answer: ({ id, body }) => answers.user(id, body),
-    },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/score",
-      summary: "Score the attempt, without changing it",
-      body: schemas.scoreBody,
-      response: schemas.scoreResponse,
-      answer: ({ id, body }) => answers.score(id, body),
-    },
+    post("call", "Execute a call", schemas.callBody, schemas.callResponse),
+    post(
+      "message",
+      "Give the policy's message: execute its calls, or let the user answer",
+      schemas.messageBody,
+      schemas.messageResponse,
+    ),
+    post(
+      "user",
+      "Give the policy's text: what the user answers",
+      schemas.userBody,
+      schemas.userResponse,
+    ),
+    post(
+      "score",
+      "Score the attempt, without changing it",
+      schemas.scoreBody,
+      schemas.scoreResponse,
+    ),
     {
       method: "GET",
       path: "/v1/sessions/{id}/trajectory",
@@ -149,38 +149,15 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
       response: schemas.stateResponse,
       answer: ({ id, query }) => answers.state(id, query),
     },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/fork",
-      summary: "Open another session that starts from this one's state",
-      body: schemas.forkBody,
-      response: schemas.openResponse,
-      answer: ({ id, body }) => fork(id, body),
-    },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/restore",
-      summary: "Replace the state",
-      body: schemas.restoreBody,
-      response: schemas.openResponse,
-      answer: ({ id, body }) => answers.restore(id, body),
-    },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/reset",
-      summary: "Go back to the fixtures",
-      body: schemas.emptyBody,
-      response: schemas.openResponse,
-      answer: ({ id, body }) => answers.reset(id, body),
-    },
-    {
-      method: "POST",
-      path: "/v1/sessions/{id}/tools",
-      summary: "Put more tools on the menu",
-      body: schemas.toolsBody,
-      response: schemas.openResponse,
-      answer: ({ id, body }) => answers.tools(id, body),
-    },
+    post(
+      "fork",
+      "Open another session that starts from this one's state",
+      schemas.forkBody,
+      schemas.openResponse,
+    ),
+    post("restore", "Replace the state", schemas.restoreBody, schemas.openResponse),
+    post("reset", "Go back to the fixtures", schemas.emptyBody, schemas.openResponse),
+    post("tools", "Put more tools on the menu", schemas.toolsBody, schemas.openResponse),
     {
       method: "POST",
       path: "/v1/sessions:batch",

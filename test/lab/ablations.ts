@@ -15,7 +15,6 @@ import {
   type Outcomes,
 } from "./outcomes.ts";
 import { profiles } from "../../src/reward/profiles.ts";
-import { chooseGrpoSettings } from "../../src/run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../../src/storage/atomicWrite.ts";
 import { readJsonFile } from "../../src/storage/parseJson.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
@@ -247,7 +246,6 @@ async function measure(
         seed: training.seed,
         steps: settings.steps,
         keepGroups: 0,
-        grpo: chooseGrpoSettings(start),
       },
       name,
       context,

@@ -9,7 +9,6 @@ import { outputPath } from "../../src/cli/parsers.ts";
 import { defineCommand, flag, option } from "../../src/cli/command.ts";
 import { computeSlices } from "../../src/evaluation/metrics.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";
-import { chooseGrpoSettings } from "../../src/run/createRunConfig.ts";
 import { UserError } from "../../src/userError.ts";
 import type { BenchmarkRow } from "../../src/app/bench/benchmark.ts";
 import type { AppContext } from "../../src/app/context.ts";
@@ -68,7 +67,7 @@ async function* measureLearning(
   const own = await trainStudent(
     ownRun,
     start,
-    { tasks: file, method: "grpo", seed, seconds: grpo, grpo: chooseGrpoSettings(start) },
+    { tasks: file, method: "grpo", seed, seconds: grpo },
     "grpo",
     context,
   );

@@ -23,7 +23,7 @@ import { provePlusProfile } from "../../src/reward/profiles.ts";
 import { defaultGrpoSettings, type GrpoConfig } from "../../src/run/config.ts";
 import type { GrpoStep } from "../../src/run/metrics.ts";
 import { openGrpo } from "../../src/train/grpo/grpo.ts";
-import { computeLoss, type LossBatch } from "../../src/train/grpo/objective.ts";
+import { computeLoss, type LossBatch } from "../../src/train/grpo/groupStep.ts";
 import { createAdamW } from "../../src/train/optimizer.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
 import { createAttemptScorer, type GroupAttempt } from "../../src/train/grpo/scoredAttempt.ts";

@@ -15,7 +15,7 @@ import {
   listTokenAdvantages,
 } from "../../src/train/grpo/advantages.ts";
 import { computeLearningRate } from "../../src/train/grpo/grpo.ts";
-import { computeLoss, measureBatch, type LossBatch } from "../../src/train/grpo/objective.ts";
+import { computeLoss, measureBatch, type LossBatch } from "../../src/train/grpo/groupStep.ts";
 import { createSingleReplica } from "../../src/train/replicas.ts";
 import type { GroupAttempt } from "../../src/train/grpo/scoredAttempt.ts";
 import { checkClose, programs } from "../compute/numbers.ts";

@@ -44,10 +44,9 @@ export function createSessionAnswers(sessions: SessionApi, attempts: TaskApi) {
   };
 }
 
-type Answer = (sessionId: string, body: unknown) => JsonResponse | Promise<JsonResponse>;
 type BatchRequest = z.infer<typeof batchBody>["requests"][number];
 
-type BatchAnswers = Readonly<Record<BatchRequest["do"], Answer>>;
+type BatchAnswers = Readonly<Record<BatchRequest["do"], SessionAnswer>>;
 
 /** A request that fails has the status and body of its error; the ones after it are executed. */
 export async function answerBatch(

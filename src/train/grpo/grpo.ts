@@ -1,7 +1,7 @@
 /**
  * Multi-turn group-relative policy optimization (Shao et al., 2024): attempts in live sessions,
  * rewards, advantages within each group, and clipped optimizer steps. Tokens that tools and users
- * wrote have no gradient. advantages.ts has equation (1), objective.ts the loss.
+ * wrote have no gradient. advantages.ts has equation (1), groupStep.ts the loss.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Catalog } from "../../environment/catalog.ts";
