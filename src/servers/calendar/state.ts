@@ -1,6 +1,6 @@
 /** The state of the calendar server: people, calendars, events with their guests, reminders. */
 import { z } from "zod";
-import { minute, id, spokenId } from "../../environment/fieldSchemas.ts";
+import { minute, spokenId } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
 import { refuse } from "../../environment/server.ts";
 import { createTableFactory } from "../kit/table.ts";

@@ -101,7 +101,7 @@ describe("errors name the line, and what is wrong there", () => {
       "banking_freeze_card is no look-up",
     ],
     [[`"tool": "banking_get_balance",`, `"chance": 2`], "mine.json:6", "chance"],
-    [[`"tool": "banking_get_balance",`, `"says": []`], "mine.json:4", "says"],
+    [[`"tool": "banking_get_balance",`, `"says": []`], "mine.json:6", "says"],
   ])("%s", (step, place, message) => {
     expect(() => parse(formatFile(...step))).toThrow(
       new RegExp(`${place}.*${message.replace(/[{}]/g, "\\$&")}`),
