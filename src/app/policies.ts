@@ -27,7 +27,7 @@ import { checkMenus } from "../train/taskFit.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { AppContext } from "./context.ts";
 import { openEndpointFor, sentContent, type EndpointSettings } from "./endpoints.ts";
-import { lookUpModel } from "../app/resources.ts";
+import { lookUpModel } from "./resources.ts";
 
 export interface OpenedPolicy {
   readonly policy: Policy;

@@ -2,25 +2,25 @@
  * `score`: scores recorded attempts, or goals and calls of other programs, which need no server.
  */
 import { resolve } from "node:path";
-import { formatBug, UserError } from "../userError.ts";
 import {
-  formatBreakdownLine,
-  partNames,
-  type Breakdown,
-  type PartName,
-} from "../reward/breakdown.ts";
-import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
-import { createScorer, scoreRecorded } from "../reward/scorer.ts";
-import { getSuccess, type Success } from "../reward/success.ts";
+  checkCallsProfile,
+  roundScore,
+  scoreAttempts,
+  scoreLine,
+  type AttemptScore,
+  type ScoredLine,
+  type ScoreTally,
+} from "../app/score.ts";
+import { formatBreakdownLine, partNames } from "../reward/breakdown.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
-import type { RecordedAttempt } from "../trajectory/attempt.ts";
-import { readTasks, readRecordedAttempts } from "../trajectory/file.ts";
+import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
+import type { Success } from "../reward/success.ts";
 import { splitLines } from "../storage/jsonLines.ts";
-import { findChange } from "../trajectory/replay.ts";
-import { formatTranscript } from "../trajectory/transcript.ts";
-import type { Task } from "../trajectory/task.ts";
-import { noTask } from "../trajectory/trajectory.ts";
+import { suggestName } from "../storage/suggestName.ts";
+import type { RecordedAttempt } from "../trajectory/attempt.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { formatTranscript } from "../trajectory/transcript.ts";
+import { UserError } from "../userError.ts";
 import {
   bugExitCode,
   defineCommand,
@@ -30,10 +30,7 @@ import {
   type CliContext,
   type Parser,
 } from "./command.ts";
-import { AttemptPages } from "../app/attemptPages.ts";
 import { existingPath, outputPath } from "./parsers.ts";
-import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "../app/scoreCalls.ts";
-import { suggestName } from "../storage/suggestName.ts";
 
 const profileNames = profiles.map(it => it.name);
 
@@ -111,7 +108,7 @@ function formatScoredLine(answer: ScoredLine, line: number): string {
   return `${escapeInvisible(name)}  ${answer.total}  ${partNames.map(it => `${it} ${answer[it]}`).join("  ")}`;
 }
 
-interface ScoreOptions {
+interface FileOptions {
   readonly profile: Profile;
   readonly json: boolean;
   readonly evidence: boolean;
@@ -123,102 +120,41 @@ interface ScoreOptions {
 async function scoreFiles(
   context: CliContext,
   files: readonly string[],
-  { profile, json, evidence, show, tasks, html }: ScoreOptions,
+  { profile, json, evidence, show, tasks, html }: FileOptions,
 ): Promise<number> {
-  const { cwd, printAndDrain, printNote, showProgress, signal } = context;
-  const taskById =
-    tasks === undefined
-      ? new Map<string, Task>()
-      : await readTasksById(resolve(cwd, tasks), printNote);
-  const pages = html === undefined ? undefined : new AttemptPages(resolve(cwd, html));
-  const tally = new Tally();
-  const scoreWithNotes = createNotingScorer(context, profile, tally);
+  const { cwd, printAndDrain, printNote } = context;
+  const resolveIfGiven = (path: string | undefined) =>
+    path === undefined ? undefined : resolve(cwd, path);
+  const format = json
+    ? (attempt: RecordedAttempt, score: AttemptScore) =>
+        JSON.stringify(toJson(attempt, score, evidence))
+    : show
+      ? formatAttempt
+      : formatLine;
   let unreadable = 0;
-  const onUserError = ({ what, remedy }: UserError) => {
-    unreadable++;
-    printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
-  };
-  for await (const recorded of readRecordedAttempts(
+  const tally = await scoreAttempts(
     files.map(it => resolve(cwd, it)),
-    { onTorn: printNote, onUserError, signal },
-  )) {
-    signal.throwIfAborted();
-    const task = recorded.task ?? taskById.get(recorded.trajectory.header.task);
-    const attempt = { ...recorded, task };
-    const result = scoreWithNotes(attempt);
-    tally.add(result);
-    pages?.write({
-      ...attempt,
-      reward:
-        "why" in result ? { unscorable: result.why } : { ...result, paper: result.paper.total },
-    });
-    await printAndDrain(
-      json
-        ? JSON.stringify(toJson(attempt, result, evidence))
-        : show
-          ? formatAttempt(attempt, result)
-          : formatLine(attempt, result),
-    );
-    showProgress(`scored ${tally.count}`);
-  }
-  for (const line of tally.format(profile.name)) printNote(line);
-  if (pages) printNote(`pages in ${html}: ${pages.count}`);
+    {
+      profile,
+      tasks: resolveIfGiven(tasks),
+      pages: resolveIfGiven(html),
+      onUserError({ what, remedy }) {
+        unreadable++;
+        printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
+      },
+      onScore: (attempt, score) => printAndDrain(format(attempt, score)),
+    },
+    context,
+  );
+  for (const line of formatTally(tally, profile.name)) printNote(line);
+  if (html !== undefined) printNote(`pages in ${html}: ${tally.count}`);
   if (tally.bugs > 0) return bugExitCode;
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
 }
 
-/** Returns the function that scores an attempt, and notes bugs and changed fixtures. */
-function createNotingScorer({ catalog, printNote }: CliContext, profile: Profile, tally: Tally) {
-  const scorer = createScorer(catalog);
-  return ({ trajectory, task }: RecordedAttempt): ScoreResult => {
-    const score = scoreRecorded(scorer, { trajectory, task }, profile, paperProfile);
-    if ("unscorable" in score) {
-      if ("bug" in score) {
-        tally.bugs++;
-        printNote(formatBug(score.bug));
-      }
-      const { imported, task: taskId } = trajectory.header;
-      const hint = task || imported || taskId === noTask ? "" : ": name its file with --tasks";
-      return { why: `${score.unscorable}${hint}` };
-    }
-    const change = findChange(catalog, trajectory.header);
-    if (change.what) tally.changes.set(change.what, change.remedy);
-    const [breakdown, paper] = score.breakdowns;
-    return { breakdown, paper, success: getSuccess(score.attempt) };
-  };
-}
-
-type ScoreResult =
-  | {
-      readonly breakdown: Breakdown;
-      /** Under the paper's profile, whichever was chosen. */
-      readonly paper: Breakdown;
-      readonly success: Success;
-    }
-  | { readonly why: string };
-
-/**
- * Reads tasks by id, the first of each, without the teachers' events where scoring other attempts
- * does not need them.
- */
-async function readTasksById(
-  file: string,
-  onTorn: (remark: string) => void,
-): Promise<Map<string, Task>> {
-  const tasks = new Map<string, Task>();
-  for await (const task of readTasks(file, { onTorn }))
-    if (!tasks.has(task.id)) tasks.set(task.id, task.policy ? task : omitEvents(task));
-  return tasks;
-}
-
-const omitEvents = (task: Task): Task => ({
-  ...task,
-  trajectory: { header: task.trajectory.header, events: [] },
-});
-
 function toJson(
   { trajectory: { header } }: RecordedAttempt,
-  result: ScoreResult,
+  result: AttemptScore,
   evidence: boolean,
 ) {
   const { id, task, policy } = header;
@@ -245,7 +181,7 @@ function toJson(
   return evidence ? { ...line, breakdown: formatBreakdownLine(breakdown) } : line;
 }
 
-function formatLine({ trajectory: { header } }: RecordedAttempt, result: ScoreResult): string {
+function formatLine({ trajectory: { header } }: RecordedAttempt, result: AttemptScore): string {
   const id = escapeInvisible(header.id);
   if ("why" in result) return `${id}  not scored: ${escapeInvisible(result.why)}`;
   const { breakdown } = result;
@@ -256,7 +192,7 @@ function formatLine({ trajectory: { header } }: RecordedAttempt, result: ScoreRe
   return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${formatSuccess(result.success)}`;
 }
 
-function formatAttempt({ trajectory, task }: RecordedAttempt, result: ScoreResult): string {
+function formatAttempt({ trajectory, task }: RecordedAttempt, result: AttemptScore): string {
   const taskOption = task ? { task } : {};
   if ("why" in result)
     return formatTranscript(trajectory, {
@@ -275,65 +211,22 @@ function formatAttempt({ trajectory, task }: RecordedAttempt, result: ScoreResul
 const formatSuccess = ({ achieved, reasons }: Success) =>
   achieved ? "success" : `no success: ${escapeInvisible(reasons[0] ?? "")}`;
 
-/** Sums up the scores of all attempts, and collects what has changed since they were recorded. */
-class Tally {
-  readonly changes = new Map<string, string>();
-  readonly #all = new Mean();
-  readonly #paper = new Mean();
-  readonly #abstaining = new Mean();
-  readonly #parts = Object.fromEntries(partNames.map(it => [it, new Mean()])) as Record<
-    PartName,
-    Mean
-  >;
-  #succeeded = 0;
-  unscored = 0;
-  bugs = 0;
-
-  get count(): number {
-    return this.#all.n + this.unscored;
-  }
-
-  add(result: ScoreResult): void {
-    if ("why" in result) {
-      this.unscored++;
-      return;
-    }
-    const { total, rule, parts } = result.breakdown;
-    this.#all.add(total);
-    this.#paper.add(result.paper.total);
-    if (result.success.achieved) this.#succeeded++;
-    if (rule === "abstain") this.#abstaining.add(total);
-    else for (const part of partNames) this.#parts[part].add(parts[part].score);
-  }
-
-  format(profile: string): string[] {
-    const lines = [...this.changes].map(
-      ([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`,
+function formatTally(
+  { total, paper, abstaining, parts, succeeded, unscored, changes }: ScoreTally,
+  profile: string,
+): string[] {
+  const lines = [...changes].map(
+    ([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`,
+  );
+  if (total.count > 0) {
+    const byPaper = profile === paperProfile.name ? "" : ` (by paper ${formatMean(paper)})`;
+    lines.push(
+      `${total.count} scored by ${profile}: mean ${formatMean(total)}${byPaper}, ${succeeded} done as asked`,
+      `  ${partNames.map(it => `${it} ${formatMean(parts[it])}`).join("  ")}  without goals ${formatMean(abstaining)}`,
     );
-    if (this.#all.n > 0) {
-      const paper = profile === paperProfile.name ? "" : ` (by paper ${this.#paper.text})`;
-      lines.push(
-        `${this.#all.n} scored by ${profile}: mean ${this.#all.text}${paper}, ${this.#succeeded} done as asked`,
-      );
-      lines.push(
-        `  ${partNames.map(it => `${it} ${this.#parts[it].text}`).join("  ")}  without goals ${this.#abstaining.text}`,
-      );
-    }
-    if (this.unscored > 0) lines.push(`${this.unscored} not scored`);
-    return lines.length > 0 ? lines : ["no attempts in there"];
   }
+  if (unscored > 0) lines.push(`${unscored} not scored`);
+  return lines.length > 0 ? lines : ["no attempts in there"];
 }
 
-class Mean {
-  n = 0;
-  #sum = 0;
-
-  add(value: number): void {
-    this.n++;
-    this.#sum += value;
-  }
-
-  get text(): string {
-    return this.n === 0 ? "–" : (this.#sum / this.n).toFixed(4);
-  }
-}
+const formatMean = ({ value }: ScoreTally["total"]): string => value?.toFixed(4) ?? "–";
