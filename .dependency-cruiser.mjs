@@ -92,8 +92,7 @@ const exceptions = {
   "src/cli/serve.ts": ["service"],
   "src/cli/train.ts": ["train"],
   // the rows are what the service gives for the same task
-  "src/app/export/chats.ts": ["service"],
-  "src/app/export/atif.ts": ["service"],
+  "src/app/export/formats.ts": ["service"],
   "src/train/main.ts": ["servers", "mcp", "synthesis"],
 };
 

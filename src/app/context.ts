@@ -28,3 +28,10 @@ export interface AppContext {
   /** Called with a line that replaces the one before it. */
   readonly showProgress: (line: string) => void;
 }
+
+/** Loads the shipped servers and opens their catalog. */
+export async function openShippedCatalog(fixtureFolders: readonly string[]): Promise<Catalog> {
+  const { openCatalog } = await import("../environment/catalog.ts");
+  const { loadServers } = await import("../servers/catalog.ts");
+  return openCatalog(await loadServers(), fixtureFolders);
+}

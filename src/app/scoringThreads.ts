@@ -1,19 +1,70 @@
 /**
- * Scores the tasks of a file in worker threads, to use all cores. The main
- * thread reads the lines; each thread parses and scores one chunk of them at a time.
+ * Scores the attempts of a table for the editor, and keeps the rows in a file. The tasks of a large
+ * file are scored in worker threads, to use all cores: the main thread reads the lines; each thread
+ * parses and scores one chunk of them at a time.
  */
+import { statSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { parentPort, Worker, workerData } from "node:worker_threads";
-import type { Catalog } from "../environment/catalog.ts";
-import type { Profile } from "../reward/profiles.ts";
+import { openCatalog, type Catalog } from "../environment/catalog.ts";
+import type { ScoringWork } from "../protocol/work.ts";
+import { profiles, type Profile } from "../reward/profiles.ts";
+import {
+  createCacheKey,
+  writeCachedRows,
+  type AttemptSource,
+  scoreInBatches,
+  type ScoredRows,
+  type ScoringResult,
+  createTaskScorer,
+} from "../run/scoreAttempts.ts";
+import type { AppContext } from "./context.ts";
 import type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
-import { createTaskScorer, type ScoredRows, type ScoringResult } from "../run/scoreAttempts.ts";
 import { readLines, type Line } from "../storage/jsonLines.ts";
 import { checkRegularFile } from "../storage/textFiles.ts";
 
+/** Scores attempts and sends the rows in batches. */
+export async function scoreForTable(
+  work: ScoringWork,
+  {
+    catalog,
+    signal,
+    program,
+  }: Pick<AppContext, "catalog" | "signal"> & { readonly program: string },
+  send: (rows: ScoredRows) => void,
+): Promise<ScoringResult> {
+  const key = createCacheKey(work);
+  const profile = profiles.find(it => it.name === work.profile);
+  if (!profile) throw new Error(`unknown profile ${work.profile}`);
+  const batches: ScoredRows[] = [];
+  const options = {
+    profile,
+    signal,
+    send: (it: ScoredRows) => {
+      batches.push(it);
+      send(it);
+    },
+  };
+  const { fixtures } = work;
+  const ownCatalog = openCatalog([...catalog.servers.values()], fixtures);
+  const file = findLargeFile(work.sources);
+  const { skipped } = file
+    ? await scoreInThreads({ ...options, file, fixtures, program, catalog: ownCatalog })
+    : await scoreInBatches(work.sources, { ...options, catalog: ownCatalog });
+  await writeCachedRows(work.cache, key, { batches, skipped });
+  return { skipped };
+}
+
+/** The tasks file that is the only source, if it is large. */
+function findLargeFile([source, ...others]: readonly AttemptSource[]): string | undefined {
+  if (source?.kind !== "tasks" || others.length > 0) return undefined;
+  const size = statSync(source.file, { throwIfNoEntry: false })?.size ?? 0;
+  return size >= minThreadedBytes ? source.file : undefined;
+}
+
 /** In a smaller file, a thread takes longer to start than it saves. */
-export const minThreadedBytes = 4_000_000;
+const minThreadedBytes = 4_000_000;
 
 /** Each takes some 150 MB. */
 const maxThreads = 4;
@@ -40,7 +91,7 @@ interface ScoredChunk extends ScoredRows {
   readonly skipped: number;
 }
 
-export interface ThreadedScoring extends Omit<ScoringSetup, "kind"> {
+interface ThreadedScoring extends Omit<ScoringSetup, "kind"> {
   /** The file of the program of worker threads. */
   readonly program: string;
   readonly threads?: number;

@@ -16,8 +16,7 @@ import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, existingPath, oneOf } from "./parsers.ts";
-import { jsonFlag, seedOption } from "./sharedOptions.ts";
+import { countOf, existingPath, oneOf, jsonFlag, seedOption } from "./options.ts";
 import { formatTaskCount, TaskChanges } from "../app/taskChanges.ts";
 
 const solverNames = solvers.map(it => it.name);

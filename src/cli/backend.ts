@@ -8,8 +8,13 @@ import {
   type NativeBackend,
 } from "../run/backends.ts";
 import { UserError } from "../userError.ts";
-import type { CheckedBackend } from "../app/backendCheck.ts";
-import { installBackend, readBackendPackage } from "../app/backendInstall.ts";
+import {
+  checkBackend,
+  checkBackends,
+  installBackend,
+  readBackendPackage,
+  type CheckedBackend,
+} from "../app/backends.ts";
 import {
   argument,
   defineCommand,
@@ -19,8 +24,7 @@ import {
   type CliContext,
   type OptionValues,
 } from "./command.ts";
-import { existingPath, oneOf } from "./parsers.ts";
-import { jsonFlag } from "./sharedOptions.ts";
+import { existingPath, oneOf, jsonFlag } from "./options.ts";
 
 const actions = ["install", "list", "check", "remove"] as const;
 
@@ -124,7 +128,6 @@ async function check(
   name: CheckedBackend | undefined,
   { json, inProcess }: Pick<OptionValues<typeof options>, "json" | "inProcess">,
 ): Promise<number> {
-  const { checkBackend, checkBackends } = await import("../app/backendCheck.ts");
   const installed = listInstalledBackends(getBackendsFolder());
   const results =
     inProcess && name

@@ -8,7 +8,7 @@ import { measureServedTasks } from "../app/bench/service.ts";
 import { measureSynthesis } from "../app/bench/synthesis.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, option, optionalArgument, type CliContext } from "./command.ts";
-import { countOf, oneOf } from "./parsers.ts";
+import { countOf, oneOf } from "./options.ts";
 
 interface GroupOptions {
   readonly tasks: number | undefined;

@@ -5,13 +5,7 @@ import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { argument, defineCommand, type CliContext, type Parser } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
-import {
-  connectOption,
-  fixtureOption,
-  jsonFlag,
-  seedOption,
-  trustServerFlag,
-} from "./sharedOptions.ts";
+import { connectOption, fixtureOption, jsonFlag, seedOption, trustServerFlag } from "./options.ts";
 
 const jsonText: Parser<unknown> = {
   parse(text) {

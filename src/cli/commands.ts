@@ -102,7 +102,7 @@ export const commands: readonly CommandEntry[] = [
     name: "plan",
     group: "Training",
     summary: "estimate the memory and the time of a training before it is started",
-    load: async () => (await import("./plan.ts")).plan,
+    load: async () => (await import("./train.ts")).plan,
   },
   {
     name: "model",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defaultProfile, profiles } from "../reward/profiles.ts";
 import { argument, defineCommand, option } from "./command.ts";
 import { engineNames, prepareEngineFolder } from "../app/engineFolder.ts";
-import { countOf, existingPath, oneOf, outputPath, wholeNumber } from "./parsers.ts";
+import { countOf, existingPath, oneOf, outputPath, wholeNumber } from "./options.ts";
 
 export const engine = defineCommand({
   name: "engine",

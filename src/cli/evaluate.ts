@@ -33,8 +33,17 @@ import {
   formatMetrics,
   formatSlices,
 } from "./evaluationText.ts";
-import { commaList, countOf, existingPath, oneOf, outputPath, positiveNumber } from "./parsers.ts";
-import { endpointOptions, jsonFlag, readEndpointOptions } from "./sharedOptions.ts";
+import {
+  commaList,
+  countOf,
+  existingPath,
+  oneOf,
+  outputPath,
+  positiveNumber,
+  endpointOptions,
+  jsonFlag,
+  readEndpointOptions,
+} from "./options.ts";
 
 const evaluateOptions = {
   tasks: option("--tasks <file>", "tasks file", {

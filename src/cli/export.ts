@@ -4,8 +4,7 @@ import { splits } from "../trajectory/task.ts";
 import { defineCommand, option } from "./command.ts";
 import { formatRowCount, writeDataset } from "../app/export/dataset.ts";
 import { exportFormats } from "../app/export/formats.ts";
-import { existingPath, oneOf, outputPath } from "./parsers.ts";
-import { jsonFlag } from "./sharedOptions.ts";
+import { existingPath, oneOf, outputPath, jsonFlag } from "./options.ts";
 
 const formatNames = exportFormats.map(it => it.name);
 

@@ -14,12 +14,15 @@ import {
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/task.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { checkTrajectoryName, formatImport, importRollouts } from "../app/import/importRollouts.ts";
-import { countOf, existingPath, oneOf, outputPath } from "./parsers.ts";
+import {
+  checkTrajectoryName,
+  formatImport,
+  importRollouts,
+  rolloutFormats,
+} from "../app/import/importRollouts.ts";
+import { countOf, existingPath, oneOf, outputPath, jsonFlag } from "./options.ts";
 import { readRows } from "../app/import/readRollouts.ts";
-import { rolloutFormats } from "../app/import/rolloutFormats.ts";
 import { RowRemarks } from "../app/import/readRollouts.ts";
-import { jsonFlag } from "./sharedOptions.ts";
 
 const taskFormats = Object.keys(importFormats) as ImportFormat[];
 const formats = [...taskFormats, ...rolloutFormats.map(it => it.name)];

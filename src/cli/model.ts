@@ -7,8 +7,7 @@ import { getBackendsFolder } from "../run/backends.ts";
 import { findAdaptedFolder, isAdapterFolder } from "../storage/adapterConfig.ts";
 import { UserError } from "../userError.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, oneOf, outputPath } from "./parsers.ts";
-import { jsonFlag } from "./sharedOptions.ts";
+import { countOf, oneOf, outputPath, jsonFlag } from "./options.ts";
 
 export const model = defineCommand({
   name: "model",

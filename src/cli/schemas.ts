@@ -12,7 +12,7 @@ import { trainingSettings } from "../run/config.ts";
 import { taskLineSchema } from "../trajectory/task.ts";
 import { headerSchema, eventLineSchema } from "../trajectory/trajectory.ts";
 import { defineCommand, option } from "./command.ts";
-import { outputPath } from "./parsers.ts";
+import { outputPath } from "./options.ts";
 
 export const schemas = defineCommand({
   name: "schemas",

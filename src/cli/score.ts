@@ -30,7 +30,7 @@ import {
   type CliContext,
   type Parser,
 } from "./command.ts";
-import { existingPath, outputPath } from "./parsers.ts";
+import { existingPath, outputPath } from "./options.ts";
 
 const profileNames = profiles.map(it => it.name);
 

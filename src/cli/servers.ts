@@ -1,6 +1,6 @@
 /** `servers`: lists the servers. */
 import { defineCommand } from "./command.ts";
-import { jsonFlag } from "./sharedOptions.ts";
+import { jsonFlag } from "./options.ts";
 
 export const servers = defineCommand({
   name: "servers",

@@ -1,7 +1,7 @@
 /** `stdio`: serves one server over MCP on stdin and stdout. */
 import { serveStdio } from "../mcp/stdioTransport.ts";
 import { argument, defineCommand } from "./command.ts";
-import { fixtureOption, seedOption } from "./sharedOptions.ts";
+import { fixtureOption, seedOption } from "./options.ts";
 
 export const stdio = defineCommand({
   name: "stdio",

@@ -3,6 +3,31 @@
  * has passed validation.
  */
 import { resolve } from "node:path";
+import { createEndpointTeacher } from "../app/teachers.ts";
+import {
+  type ModelTeacher,
+  runSynthesis,
+  type SynthesisResult,
+} from "../synthesis/pipeline/run/runSynthesis.ts";
+import { UserError } from "../userError.ts";
+import {
+  option,
+  type CliContext,
+  type OptionValues,
+  bugExitCode,
+  defineCommand,
+  flag,
+} from "./command.ts";
+import {
+  oneOf,
+  endpointOptions,
+  readEndpointOptions,
+  commaList,
+  countOf,
+  outputPath,
+  jsonFlag,
+  seedOption,
+} from "./options.ts";
 import {
   bugReason,
   getRejectedFile,
@@ -10,16 +35,45 @@ import {
   formatProgress,
 } from "../synthesis/pipeline/report/report.ts";
 import { menuKinds } from "../synthesis/pipeline/synthesisOptions.ts";
-import { runSynthesis, type SynthesisResult } from "../synthesis/pipeline/run/runSynthesis.ts";
 import { splits } from "../trajectory/task.ts";
-import { bugExitCode, defineCommand, flag, option } from "./command.ts";
-import { formatCounts, formatMeasures } from "./formatReport.ts";
-import { limitHeapGrowth } from "../app/heapGrowth.ts";
+import { formatCounts, formatMeasures } from "./report.ts";
+import { limitHeapGrowth, createShardStarter } from "../app/shardThread.ts";
 import { listFixtureFolders } from "../app/resources.ts";
-import { createShardStarter } from "../app/shardThread.ts";
-import { commaList, countOf, oneOf, outputPath } from "./parsers.ts";
-import { jsonFlag, seedOption } from "./sharedOptions.ts";
-import { createTeacher, teacherOptions } from "./teachers.ts";
+
+/** Options that choose the teacher. */
+const teacherOptions = {
+  teacher: option(
+    "--teacher <teacher>",
+    "who plays user and assistant: the dependency graph, or a model of an endpoint",
+    {
+      parser: oneOf(["graph", "endpoint"], "there is no teacher"),
+      default: "graph",
+    },
+  ),
+  model: option("--model <name>", "the model that teaches, as the endpoint names it"),
+  ...endpointOptions,
+};
+
+/** The model that the options choose as the teacher; undefined for the graph. */
+function createTeacher(
+  { teacher, model, ...endpoint }: OptionValues<typeof teacherOptions>,
+  context: Pick<CliContext, "printNote">,
+): ModelTeacher | undefined {
+  if (teacher === "graph") {
+    if (model !== undefined)
+      throw new UserError(
+        `the graph needs no model ${model}`,
+        "add --teacher endpoint, or omit --model",
+      );
+    return undefined;
+  }
+  if (model === undefined)
+    throw new UserError(
+      "--teacher endpoint needs a model",
+      "add --model, as the endpoint names it",
+    );
+  return createEndpointTeacher({ ...readEndpointOptions(endpoint), model }, context);
+}
 
 export const synthesize = defineCommand({
   name: "synthesize",

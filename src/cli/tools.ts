@@ -6,7 +6,7 @@ import { createChatTool } from "../policy/chatMessages.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, optionalArgument } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
-import { connectOption, jsonFlag, trustServerFlag } from "./sharedOptions.ts";
+import { connectOption, jsonFlag, trustServerFlag } from "./options.ts";
 
 export const tools = defineCommand({
   name: "tools",

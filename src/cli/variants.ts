@@ -11,8 +11,7 @@ import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { type Task, formatTaskLine } from "../trajectory/task.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, existingPath, outputPath } from "./parsers.ts";
-import { jsonFlag, seedOption } from "./sharedOptions.ts";
+import { countOf, existingPath, outputPath, jsonFlag, seedOption } from "./options.ts";
 
 export const variants = defineCommand({
   name: "variants",

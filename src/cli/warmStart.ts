@@ -2,10 +2,8 @@
 import { join, resolve } from "node:path";
 import { readTrainingFile } from "../run/trainingFile.ts";
 import { defineCommand, option } from "./command.ts";
-import { countOf, existingPath, outputPath, positiveNumber, share } from "./parsers.ts";
+import { countOf, existingPath, outputPath, positiveNumber, share, seedOption } from "./options.ts";
 import { findModel, findShippedModel } from "../app/resources.ts";
-import { trainWarmStart } from "../app/warmStart.ts";
-import { seedOption } from "./sharedOptions.ts";
 
 export const warmStart = defineCommand({
   name: "warm-start",
@@ -60,6 +58,8 @@ export const warmStart = defineCommand({
       config === undefined
         ? {}
         : readTrainingFile(resolve(cwd, config), join(resources, "models")).sft;
+    // loads the numerics
+    const { trainWarmStart } = await import("../app/warmStart.ts");
     const { by, step, warning } = await trainWarmStart(
       {
         tasks,

@@ -21,11 +21,10 @@ import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "../app/teachers.ts";
 import { prepareEngineFolder } from "../app/engineFolder.ts";
-import { limitHeapGrowth } from "../app/heapGrowth.ts";
+import { limitHeapGrowth, createShardStarter } from "../app/shardThread.ts";
 import { endWithParent } from "../app/parentWatch.ts";
-import { createShardStarter } from "../app/shardThread.ts";
 import { createEditorTeacher, createEndpointTeacher } from "../app/teachers.ts";
-import { scoreForTable } from "../app/work/attempts.ts";
+import { scoreForTable } from "../app/scoringThreads.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
 
@@ -55,7 +54,7 @@ export const work = defineCommand({
     );
     channel.handle("checkFit", async (request, signal) => {
       // loads the numerics
-      const { checkFit } = await import("../app/work/fit.ts");
+      const { checkFit } = await import("../app/work.ts");
       return finish(await checkFit(request, { ...context, signal }, report));
     });
     channel.handle("plan", async ({ config, model, fixtures }, signal) => {
@@ -64,7 +63,7 @@ export const work = defineCommand({
       return finish(await makePlan(config, model, { dist: context.dist, catalog, signal }));
     });
     channel.handle("evaluate", async (request, signal) => {
-      const { evaluateStudents } = await import("../app/work/evaluation.ts");
+      const { evaluateStudents } = await import("../app/work.ts");
       return finish(await evaluateStudents(request, { ...context, signal }, report));
     });
     channel.handle("scoreAttempts", async (request, signal) => {
@@ -76,7 +75,7 @@ export const work = defineCommand({
       );
     });
     channel.handle("attempt", async (request, signal) => {
-      const { attemptTask } = await import("../app/work/attempt.ts");
+      const { attemptTask } = await import("../app/work.ts");
       return finish(await attemptTask(request, { ...context, signal }));
     });
     channel.handle("prepareEngine", async (request, signal) => {

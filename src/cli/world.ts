@@ -19,8 +19,7 @@ import { readIfExists } from "../storage/fileErrors.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, option, type CliContext, type Parser } from "./command.ts";
-import { oneOf, outputPath } from "./parsers.ts";
-import { seedOption } from "./sharedOptions.ts";
+import { oneOf, outputPath, seedOption } from "./options.ts";
 
 const fixtureName: Parser<string> = {
   parse(text, { name }) {

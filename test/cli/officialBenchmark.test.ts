@@ -2,13 +2,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { benchmark } from "../../src/cli/officialBenchmark.ts";
+import { benchmark, formatResults } from "../../src/cli/officialBenchmark.ts";
 import {
   computeDifferences,
   computeOverall,
   type BenchmarkResult,
 } from "../../src/app/benchmark/benchmarkResult.ts";
-import { formatResults } from "../../src/cli/benchmarkText.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 

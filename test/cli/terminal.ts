@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/commandLine.ts";
 import type { CommandEntry } from "../../src/cli/commands.ts";
-import { createTerminal } from "../../src/cli/terminal.ts";
+import { createTerminal } from "../../src/cli/program.ts";
 import { catalog, root } from "../contracts/transports.ts";
 
 export interface CommandOutput {

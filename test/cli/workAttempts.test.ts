@@ -2,8 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scoreInThreads } from "../../src/app/scoringThreads.ts";
-import { scoreForTable } from "../../src/app/work/attempts.ts";
+import { scoreInThreads, scoreForTable } from "../../src/app/scoringThreads.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { ScoringWork } from "../../src/protocol/work.ts";
 import { profiles } from "../../src/reward/profiles.ts";

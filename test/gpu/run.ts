@@ -10,7 +10,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { BackendCheck } from "../../src/app/backendCheck.ts";
+import type { BackendCheck } from "../../src/app/backends.ts";
 import {
   getBackendsFolder,
   listInstalledBackends,

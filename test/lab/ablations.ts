@@ -33,7 +33,7 @@ import {
   type CliContext,
   type OptionValues,
 } from "../../src/cli/command.ts";
-import { commaList, countOf, existingPath, outputPath } from "../../src/cli/parsers.ts";
+import { commaList, countOf, existingPath, outputPath } from "../../src/cli/options.ts";
 import { readStart, trainStudent, writeExperimentTasks } from "../../src/app/experiment.ts";
 import type { Start } from "../../src/app/experiment.ts";
 import {

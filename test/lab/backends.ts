@@ -13,7 +13,7 @@ import { createDecodingWork, createDenseWork, dense } from "../../src/app/bench/
 import { initializeModel } from "../../src/model/transformer/transformer.ts";
 import { measureWork } from "./measureWork.ts";
 import { printFigures } from "./printFigures.ts";
-import { existingPath, oneOf } from "../../src/cli/parsers.ts";
+import { existingPath, oneOf } from "../../src/cli/options.ts";
 import { defineCommand, option } from "../../src/cli/command.ts";
 import { measuredRank, measureModel } from "./adapters.ts";
 import { startPeft } from "./peft.ts";

@@ -5,12 +5,12 @@
  */
 import { z } from "zod";
 import type { AppContext } from "../../src/app/context.ts";
-import type { PythonProcess } from "../../src/app/benchmark/pythonProcess.ts";
+import type { PythonProcess } from "../../src/app/benchmark/harness.ts";
 import { pythonOption, startPython } from "./pythonProgram.ts";
 import { printFigures } from "./printFigures.ts";
 import { recordDataset, visitDataset } from "../../src/app/bench/environment.ts";
 import type { BenchmarkRow } from "../../src/app/bench/benchmark.ts";
-import { countOf } from "../../src/cli/parsers.ts";
+import { countOf } from "../../src/cli/options.ts";
 import { defineCommand, option } from "../../src/cli/command.ts";
 
 /** The packages that BFCL's classes need, in the versions that the tests use. */

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { printFigures } from "./printFigures.ts";
-import { outputPath } from "../../src/cli/parsers.ts";
+import { outputPath } from "../../src/cli/options.ts";
 import { defineCommand, flag, option } from "../../src/cli/command.ts";
 import { computeSlices } from "../../src/evaluation/metrics.ts";
 import { paperProfile } from "../../src/reward/profiles.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { AppContext } from "../../src/app/context.ts";
 import { option } from "../../src/cli/command.ts";
-import { PythonProcess } from "../../src/app/benchmark/pythonProcess.ts";
+import { PythonProcess } from "../../src/app/benchmark/harness.ts";
 import { findProgram } from "../../src/storage/processes.ts";
 import { UserError } from "../../src/userError.ts";
 

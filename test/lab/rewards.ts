@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { printFigures } from "./printFigures.ts";
-import { existingPath } from "../../src/cli/parsers.ts";
+import { existingPath } from "../../src/cli/options.ts";
 import { defineCommand, option } from "../../src/cli/command.ts";
 import { measureCheats } from "./cheats.ts";
 import { profiles } from "../../src/reward/profiles.ts";

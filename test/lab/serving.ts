@@ -6,7 +6,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { startReferenceServer } from "./referenceServer.ts";
-import { HttpConnection } from "../../src/app/bench/httpConnection.ts";
+import { HttpConnection } from "../../src/app/bench/service.ts";
 import {
   readUrl,
   rejectOnExit,

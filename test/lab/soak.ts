@@ -10,10 +10,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { UserError } from "../../src/userError.ts";
-import { HttpConnection } from "../../src/app/bench/httpConnection.ts";
-import { synthesizeServedTasks, useService } from "../../src/app/bench/service.ts";
-import { listRequests } from "../../src/app/bench/serviceLoad.ts";
-import { countOf } from "../../src/cli/parsers.ts";
+import {
+  HttpConnection,
+  synthesizeServedTasks,
+  useService,
+  listRequests,
+} from "../../src/app/bench/service.ts";
+import { countOf } from "../../src/cli/options.ts";
 import { defineCommand, option } from "../../src/cli/command.ts";
 import { printFigures } from "./printFigures.ts";
 import type { BenchmarkRow } from "../../src/app/bench/benchmark.ts";

@@ -18,7 +18,7 @@ import { readStart } from "../../src/app/experiment.ts";
 import { findStartModel, listFixtureFolders } from "../../src/app/resources.ts";
 
 import { printFigures } from "./printFigures.ts";
-import { countOf } from "../../src/cli/parsers.ts";
+import { countOf } from "../../src/cli/options.ts";
 import { defineCommand, option } from "../../src/cli/command.ts";
 
 const taskCount = 2_000;

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createConfirm } from "../../src/cli/terminal.ts";
+import { createConfirm } from "../../src/cli/program.ts";
 import { tools } from "../../src/cli/tools.ts";
 import { connectServer } from "../../src/mcp/connectedSession.ts";
 import { findServerEntry } from "../../src/mcp/mcpConfig.ts";

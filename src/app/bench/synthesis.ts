@@ -14,9 +14,8 @@ import { readTemplates } from "../../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../../synthesis/user/verificationSetup.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { AppContext } from "../context.ts";
-import { limitHeapGrowth } from "../heapGrowth.ts";
+import { limitHeapGrowth, createShardStarter } from "../shardThread.ts";
 import { listFixtureFolders } from "../resources.ts";
-import { createShardStarter } from "../shardThread.ts";
 
 /** The paper's data set (section 3.2). */
 const paperCount = 13_517;

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { bfcl } from "../import/bfclRollouts.ts";
 import type { Harness, HarnessParts } from "./harness.ts";
 import { tau2 } from "../import/tau2Rollouts.ts";
-import { openai } from "../import/openaiRollouts.ts";
+import { openai } from "../import/chatRollouts.ts";
 import { UserError } from "../../userError.ts";
 
 const bfclCategories = {

@@ -1,12 +1,135 @@
 /** The formats of exports: the rows that a task becomes in each. */
-import type { Catalog } from "../../environment/catalog.ts";
-import type { JsonObject } from "../../environment/json.ts";
+import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
+import { type JsonObject, isJsonObject, type Json } from "../../environment/json.ts";
+import { formatChatMessage } from "../../policy/endpointFormat.ts";
+import { createChatMessages } from "../../policy/chatMessages.ts";
+import { createRules } from "../../policy/policy.ts";
+import { TaskConversation } from "../../policy/taskConversation.ts";
+import { createServedHeader, describeAttempt, formatTool } from "../../service/servedAttempt.ts";
+import { type Task, listOfferedItems } from "../../trajectory/task.ts";
+import type { Event } from "../../trajectory/trajectory.ts";
+import { listMenuTools } from "../../environment/menu.ts";
+import { version } from "../../version.ts";
 import type { ParquetColumns } from "../../storage/parquet.ts";
-import type { Task } from "../../trajectory/task.ts";
-import { createTeacherChat, openAttempt, wholeTask, parseArguments } from "./chats.ts";
 import { agentName } from "../../engine/verl.ts";
 import { listSingleTurns } from "../../trajectory/oneTurn.ts";
-import { createAtifTrajectory } from "./atif.ts";
+
+/** The turn of a row that is for the whole task. */
+const wholeTask = -1;
+
+interface Chat {
+  readonly messages: readonly JsonObject[];
+  readonly tools: readonly JsonObject[];
+}
+
+/**
+ * The start of an attempt as the service describes it. Throws a `UserError` if the task cannot be
+ * opened, or the teacher's calls before the turn no longer return what they did.
+ */
+function openAttempt(task: Task, catalog: Catalog, turn?: number): Chat {
+  const header = createServedHeader(task, catalog, { turn });
+  const conversation = new TaskConversation(task, header, openSessionByName(catalog, header));
+  return describeAttempt({ task, conversation }) as unknown as Chat;
+}
+
+/** The teacher's conversation, as far as the tools of the start are all that are on offer. */
+function createTeacherChat(task: Task, catalog: Catalog): Chat {
+  const { tools } = openAttempt(task, catalog);
+  const { events } = task.trajectory;
+  const added = events.findIndex(it => it.kind === "user" && it.adds !== undefined);
+  const shown: readonly Event[] = added < 0 ? events : events.slice(0, added);
+  const conversation = { now: task.now, events: shown, ...createRules(task) };
+  return { messages: createChatMessages(conversation).map(formatChatMessage), tools };
+}
+
+interface ToolCall extends JsonObject {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: Json };
+}
+
+/** The calls of a message of the assistant. */
+const listToolCalls = (message: JsonObject): readonly ToolCall[] =>
+  (message["tool_calls"] ?? []) as unknown as readonly ToolCall[];
+
+/** A message whose calls have their arguments as objects instead of JSON texts. */
+function parseArguments(message: JsonObject): JsonObject {
+  if (message["tool_calls"] === undefined) return message;
+  const calls = listToolCalls(message).map(it => ({
+    ...it,
+    function: { ...it.function, arguments: toObject(it.function.arguments) },
+  }));
+  return { ...message, tool_calls: calls };
+}
+
+function toObject(text: Json): JsonObject {
+  const value = JSON.parse(text as string) as Json;
+  return isJsonObject(value) ? value : { unparsed: value };
+}
+
+const schemaVersion = "ATIF-v1.7";
+
+const sources = { system: "system", user: "user", assistant: "agent" } as const;
+
+/** The document of a task's teacher. */
+function createAtifTrajectory(task: Task, catalog: Catalog): JsonObject {
+  const { header, events } = task.trajectory;
+  const messages = createChatMessages({ now: task.now, events, ...createRules(task) });
+  const steps = createSteps(messages.map(it => parseArguments(formatChatMessage(it))));
+  return {
+    schema_version: schemaVersion,
+    session_id: header.id,
+    trajectory_id: header.id,
+    agent: {
+      name: "prove-rl",
+      version,
+      tool_definitions: listMenuTools(catalog.tools, listOfferedItems(task), task.tools).map(
+        formatTool,
+      ),
+      extra: { teacher: task.provenance.teacher },
+    },
+    steps,
+    final_metrics: { total_steps: steps.length },
+    extra: {
+      task_id: task.id,
+      split: task.split,
+      kind: task.kind,
+      servers: task.servers.map(it => it.name),
+      seed: task.seed,
+    },
+  };
+}
+
+/** The results of calls belong to the step of the agent that made them. */
+function createSteps(messages: readonly JsonObject[]): JsonObject[] {
+  const results = new Map(
+    messages.filter(it => it["role"] === "tool").map(it => [it["tool_call_id"], it["content"]!]),
+  );
+  return messages
+    .filter(it => it["role"] !== "tool")
+    .map((message, i) => {
+      const calls = listToolCalls(message);
+      return {
+        step_id: i + 1,
+        source: sources[message["role"] as keyof typeof sources],
+        message: message["content"]!,
+        ...(calls.length === 0
+          ? {}
+          : {
+              tool_calls: calls.map(it => ({
+                tool_call_id: it.id,
+                function_name: it.function.name,
+                arguments: it.function.arguments,
+              })),
+              observation: {
+                results: calls.map(it => ({
+                  source_call_id: it.id,
+                  content: results.get(it.id)!,
+                })),
+              },
+            }),
+      };
+    });
+}
 
 export interface ExportFormat {
   readonly name: string;

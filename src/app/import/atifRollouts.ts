@@ -3,7 +3,7 @@
  * inside an agent is not read.
  */
 import { z } from "zod";
-import { formatContent } from "./chatMessages.ts";
+import { formatContent } from "./chatRollouts.ts";
 import type { RolloutMessage } from "./rollout.ts";
 import { taskColumns, type RolloutFormat } from "./rollout.ts";
 

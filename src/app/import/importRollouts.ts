@@ -1,5 +1,16 @@
 /** Imports rollouts of other software as trajectories, those of our tasks executed and scored. */
 import { existsSync, rmSync } from "node:fs";
+import { atif } from "./atifRollouts.ts";
+import { bfcl } from "./bfclRollouts.ts";
+import { inspect } from "./inspectRollouts.ts";
+import { openai, trl, verl } from "./chatRollouts.ts";
+import {
+  type RolloutFormat,
+  createShownTrajectory,
+  type Rollout,
+  type RolloutCall,
+} from "./rollout.ts";
+import { tau2 } from "./tau2Rollouts.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
 import { createScorer } from "../../reward/scorer.ts";
 import { isAchieved } from "../../reward/success.ts";
@@ -10,12 +21,6 @@ import { formatTrajectory, type Trajectory } from "../../trajectory/trajectory.t
 import { UserError } from "../../userError.ts";
 import type { AppContext } from "../context.ts";
 import { readRollouts, RowRemarks } from "./readRollouts.ts";
-import {
-  createShownTrajectory,
-  type Rollout,
-  type RolloutFormat,
-  type RolloutCall,
-} from "./rollout.ts";
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { canonicalJson } from "../../environment/json.ts";
 import { formatResult, parseJsonOrText } from "../../policy/chatMessages.ts";
@@ -24,7 +29,17 @@ import type { FinishedAttempt } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { listOwnCalls } from "../../trajectory/oneTurn.ts";
 
-export interface RolloutImport {
+export const rolloutFormats: readonly RolloutFormat[] = [
+  trl,
+  verl,
+  openai,
+  atif,
+  inspect,
+  bfcl,
+  tau2,
+];
+
+interface RolloutImport {
   readonly format: RolloutFormat;
   /** Absolute path of a file or folder. */
   readonly from: string;

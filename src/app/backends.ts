@@ -1,6 +1,8 @@
 /**
  * Installs a native backend with npm from the package list and hashes in `resources/backends`, in a
- * new folder that replaces nothing and is removed again if anything fails.
+ * new folder that replaces nothing and is removed again if anything fails. Starts backends and
+ * measures a pass with each, each in a process of its own, because a native library that crashes
+ * takes the process with it.
  */
 import { spawn } from "node:child_process";
 import {
@@ -25,7 +27,7 @@ import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
 
-export interface InstallOptions {
+interface InstallOptions {
   /** An npm cache, from which everything is installed without a network. */
   readonly cache: string | undefined;
   /** The TensorFlow library to build against; downloaded if absent. */
@@ -263,4 +265,73 @@ function findNpm(cwd: string): { readonly program: string; readonly first: reado
       "install Node.js with npm, then run the same command again",
     );
   return { program, first: [] };
+}
+
+const backendCheck = z.object({
+  name: z.string(),
+  device: z.string().optional(),
+  hasGpu: z.boolean().optional(),
+  milliseconds: z.number().optional(),
+  /** Why it does not work. */
+  problem: z.string().optional(),
+});
+
+export type BackendCheck = z.infer<typeof backendCheck>;
+
+export type CheckedBackend = NativeBackend | "wasm";
+
+/** Checks backends one after the other. */
+export async function checkBackends(
+  context: AppContext,
+  names: readonly CheckedBackend[],
+): Promise<readonly BackendCheck[]> {
+  const checks: BackendCheck[] = [];
+  for (const name of names) {
+    context.showProgress(`checking ${name}`);
+    checks.push(await checkInProcess(context, name));
+  }
+  return checks;
+}
+
+async function checkInProcess(
+  { program, signal }: AppContext,
+  name: CheckedBackend,
+): Promise<BackendCheck> {
+  const args = [program, "backend", "check", name, "--in-process", "--json"];
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    signal,
+  });
+  let [output, errors] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const end = await new Promise<string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, by) => resolve(by ?? `code ${code}`));
+  });
+  // native libraries print to stdout, too
+  const line = output.split("\n").find(it => it.startsWith("{"));
+  if (line !== undefined) return backendCheck.parse(JSON.parse(line));
+  const last = errors.trim().slice(-500);
+  return { name, problem: `its process ended with ${end}${last === "" ? "" : `: ${last}`}` };
+}
+
+/** Starts one backend in this process. */
+export async function checkBackend(
+  { dist }: AppContext,
+  name: CheckedBackend,
+): Promise<BackendCheck> {
+  const { startBackend } = await import("../compute/backend.ts");
+  const { measurePass } = await import("../compute/backend.ts");
+  try {
+    const { device, hasGpu, check } = await startBackend(name, {
+      programs: dist,
+      backends: getBackendsFolder(),
+    });
+    const milliseconds = 1000 * (await measurePass());
+    check?.();
+    return { name, device, hasGpu, milliseconds };
+  } catch (error) {
+    return { name, problem: error instanceof Error ? error.message : String(error) };
+  }
 }
