@@ -10,7 +10,7 @@ import type { AppContext } from "./context.ts";
 
 export const localAddress = "http://127.0.0.1:8000/v1";
 
-export interface OpenedEndpoint {
+interface OpenedEndpoint {
   readonly endpoint: Endpoint;
   readonly concurrency: number;
 }

@@ -132,7 +132,7 @@ const hasDefaultTemplate = (model: string): boolean =>
 const formatJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** What to prepare. Paths are relative to the current folder. */
-export interface EngineRequest {
+interface EngineRequest {
   readonly engine: Engine["name"];
   readonly tasks: string;
   /** A folder, or a name on the Hugging Face hub. */

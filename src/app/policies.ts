@@ -40,7 +40,7 @@ export interface OpenedPolicy {
   dispose(): void;
 }
 
-export type OpenedStudent = OpenedPolicy & Required<Pick<OpenedPolicy, "computedWith">>;
+type OpenedStudent = OpenedPolicy & Required<Pick<OpenedPolicy, "computedWith">>;
 
 /** How a student or an endpoint chooses its tokens. */
 export interface StudentChoice {

@@ -24,7 +24,7 @@ import {
 import { UserError } from "../userError.ts";
 
 /** What one end of a channel accepts, by method. */
-export interface Messages {
+interface Messages {
   /** Each request as `{ params, result }`. */
   readonly requests: object;
   /** Each notification as its parameters, an object. */

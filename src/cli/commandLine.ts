@@ -21,7 +21,7 @@ const terminalProgram: ProgramTitle = {
 };
 
 /** Runs a command with its parsed values. */
-export type StartCommand = (
+type StartCommand = (
   command: CliCommand,
   positionals: readonly unknown[],
   options: Readonly<Record<string, unknown>>,

@@ -9,7 +9,7 @@ import { UserError } from "../userError.ts";
 import type { CliContext } from "./command.ts";
 
 /** The server to start, and whether the command line agrees to all that it may change. */
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly connect: string;
   readonly trustServer: boolean;
 }

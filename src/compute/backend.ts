@@ -17,7 +17,7 @@ import { rmsNorm, swiglu, logProbabilities } from "./operations.ts";
 
 export type BackendChoice = "auto" | BackendName;
 
-export interface BackendOptions {
+interface BackendOptions {
   /**
    * The folder of the built programs, which also has `tfjs-backend-wasm-simd.wasm` and the builds
    * of the kernels.
@@ -136,7 +136,7 @@ const [rows, inner, columns] = [9, 13, 11];
 const gatheredRows = [3, 0, 3, 7];
 
 /** Throws a `UserError` if the backend's results differ from those of plain JavaScript. */
-export async function checkBackend(): Promise<void> {
+async function checkBackend(): Promise<void> {
   const a = Float32Array.from({ length: rows * inner }, (_, i) => Math.sin(i + 1) / 2);
   const b = Float32Array.from({ length: columns * inner }, (_, i) => Math.cos(i + 1) / 2);
   const [product, gradient] = tf.tidy(() => {
@@ -186,7 +186,7 @@ function assertClose(name: string, actual: ArrayLike<number>, expected: readonly
 // model, and the logits of its tokens.
 
 /** Sizes of a model, as in `Architecture`. */
-export interface PassSizes {
+interface PassSizes {
   readonly vocabulary: number;
   readonly width: number;
   readonly hidden: number;

@@ -50,7 +50,7 @@ import { listParameters, type Architecture } from "./transformer/architecture.ts
 import { readTextFile } from "../storage/textFiles.ts";
 
 /** A model of this program. */
-export interface StoredStudent {
+interface StoredStudent {
   readonly kind: "student";
   readonly folder: string;
   readonly config: ModelConfig;

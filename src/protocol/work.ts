@@ -15,7 +15,7 @@ import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 
 /** A model behind an OpenAI-compatible address. */
-export interface EndpointModel {
+interface EndpointModel {
   readonly kind: "endpoint";
   /** The address before `/chat/completions`. */
   readonly url: string;
@@ -52,7 +52,7 @@ export interface FitWork {
 }
 
 /** The plan of a training that has not been started. */
-export interface PlanWork {
+interface PlanWork {
   readonly config: RunConfig;
   /** The model folder. */
   readonly model: string;

@@ -26,8 +26,6 @@ export type HttpErrorCode = keyof typeof statuses;
 
 export const httpErrorCodes = Object.keys(statuses) as readonly HttpErrorCode[];
 
-export const getStatus = (code: HttpErrorCode): number => statuses[code];
-
 /** Thrown to refuse a request: what happened, to what, and what the client can do. */
 export class HttpError extends UserError {
   readonly code: HttpErrorCode;

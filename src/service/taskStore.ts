@@ -9,7 +9,7 @@ import { taskFormat, type Split, type Task, earlierTaskFormats } from "../trajec
 import { UserError } from "../userError.ts";
 
 /** The fields by which clients choose tasks. */
-export interface TaskSummary {
+interface TaskSummary {
   readonly task_id: string;
   readonly split: Split;
   readonly kind: Task["kind"];

@@ -343,7 +343,7 @@ export function createArrow(path: string, width: number): Arrow {
   return { line: end, head: `M${x} ${y}L${corner(1)}L${corner(-1)}Z` };
 }
 
-export interface Edge {
+interface Edge {
   readonly from: string;
   readonly to: string;
   readonly n: number;

@@ -34,7 +34,7 @@ export interface Benchmark {
 }
 
 /** Does `n` units of work and returns the seconds they took. */
-export type Work = (n: number) => number;
+type Work = (n: number) => number;
 
 /**
  * Measures five runs of about a fifth of a second each, after one that warms up and finds how much

@@ -173,7 +173,7 @@ async function* measureDataset(
 export const openUnreadCatalog = (context: AppContext): Catalog =>
   openCatalog([...context.catalog.servers.values()], listFixtureFolders(context));
 
-export interface Visit {
+interface Visit {
   readonly callCount: number;
   /** Calls a second, with the time of opening the sessions included. */
   readonly callRate: number;

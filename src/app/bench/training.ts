@@ -247,7 +247,7 @@ export function createBatchWork(model: Model, groups: readonly TrainingGroup[]):
   };
 }
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly tasks: readonly Task[];
   /** Attempts at each task. */
   readonly group: number;

@@ -101,10 +101,10 @@ export function countRefusals({ entries }: BenchmarkResult): readonly RefusalCou
 }
 
 /** The columns of categories, where some share one. */
-export type Columns = Readonly<Record<string, string>>;
+type Columns = Readonly<Record<string, string>>;
 
 /** A category, which is a column of the table or a part of one. */
-export interface CategoryShare {
+interface CategoryShare {
   readonly category: string;
   readonly entries: number;
   /** The share of right entries, or the mean of their scores. */

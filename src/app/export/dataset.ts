@@ -219,7 +219,7 @@ class ExportTally {
   }
 }
 
-export interface CardContent {
+interface CardContent {
   readonly format: ExportFormat;
   readonly tally: ExportTally;
   /** The tasks file. */

@@ -119,7 +119,7 @@ function findFault(value: Json): { readonly type?: string; readonly message: str
 export type CheckRow = <T>(schema: z.ZodType<T>, json: unknown) => T;
 
 /** A rollout whose id is the file and line unless the row has one. */
-export type ParsedRollout = Omit<Rollout, "id"> & { readonly id?: string | undefined };
+type ParsedRollout = Omit<Rollout, "id"> & { readonly id?: string | undefined };
 
 export interface RolloutFormat {
   readonly name: string;

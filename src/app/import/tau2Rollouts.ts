@@ -39,10 +39,7 @@ const messageSchema = z.union([
 ]);
 
 /** What the user and the agent say, and the agent's calls with their results. */
-export function parseToolMessages(
-  rows: readonly unknown[],
-  check: CheckRow,
-): readonly RolloutMessage[] {
+function parseToolMessages(rows: readonly unknown[], check: CheckRow): readonly RolloutMessage[] {
   const messages: z.infer<typeof messageSchema>[] = rows.map(it => check(messageSchema, it));
   const results = new Map<string, z.infer<typeof toolMessageSchema>>();
   for (const it of messages)

@@ -29,7 +29,7 @@ export interface Shader {
 /** The invocations of a workgroup. */
 export const workgroupSize = 64;
 
-export interface ShaderRun {
+interface ShaderRun {
   readonly outputs: readonly (readonly number[])[];
   /** The inputs in the order of the shader's. */
   readonly inputs: readonly tf.TensorInfo[];
@@ -176,7 +176,7 @@ fn main(@builtin(workgroup_id) groupId: vec3u, @builtin(local_invocation_index) 
 /** Bytes of freed buffers that are kept in any case. */
 const slack = 2 ** 28;
 
-export class BoundedBuffers extends BufferManager {
+class BoundedBuffers extends BufferManager {
   readonly #device: GPUDevice;
   /** Freed buffers by size and usage; the last one is used first. */
   readonly #free = new Map<string, GPUBuffer[]>();

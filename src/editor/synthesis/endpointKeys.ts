@@ -28,7 +28,7 @@ export function validateAddress(text: string): string | undefined {
 }
 
 /** Whether an address is on this machine. */
-export const isLoopback = (url: string): boolean =>
+const isLoopback = (url: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 export class EndpointKeys {

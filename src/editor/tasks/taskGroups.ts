@@ -8,7 +8,7 @@ export const groupings = ["none", "server", "kind", "split", "success"] as const
 export type Grouping = (typeof groupings)[number];
 
 /** The tasks with one value of the field. */
-export interface TaskGroup {
+interface TaskGroup {
   readonly value: string;
   readonly entries: readonly TaskEntry[];
 }

@@ -24,7 +24,7 @@ export interface Adapters {
 }
 
 /** The name of a matrix of an adapter; the names of a block start as those of its weights do. */
-export const nameAdapter = (layer: number, projection: string, matrix: "A" | "B"): string =>
+const nameAdapter = (layer: number, projection: string, matrix: "A" | "B"): string =>
   `layers.${layer}.${projection}.lora_${matrix}`;
 
 /** The names and shapes of the matrices of adapters, in a fixed order. */

@@ -53,7 +53,7 @@ export type RopeScaling =
     };
 
 /** Constant factors of Granite models. */
-export interface Multipliers {
+interface Multipliers {
   /** Of the embedding of a token. */
   readonly embedding: number;
   /** Of the products of queries and keys, instead of 1 / √headWidth. */
@@ -78,7 +78,7 @@ export const hasHeadNorms = (architecture: Architecture): boolean =>
  * The name and shape of a parameter, and the standard deviation of its initial values. Without a
  * deviation, they are 1.
  */
-export interface ParameterShape {
+interface ParameterShape {
   readonly name: string;
   readonly shape: readonly number[];
   readonly deviation: number | undefined;

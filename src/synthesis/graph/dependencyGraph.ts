@@ -55,7 +55,7 @@ function buildGraph(server: Server): DependencyGraph {
 }
 
 /** Creates a graph of the same declarations with these edges. */
-export function createGraph(
+function createGraph(
   { server, hash }: Pick<DependencyGraph, "server" | "hash">,
   edges: readonly Edge[],
 ): DependencyGraph {
@@ -117,7 +117,7 @@ export function createCrossServerGraph(servers: readonly Server[]): DependencyGr
 // rejected, with the reason. The graph itself keeps what the declarations say; chains use the graph
 // without the rejected edges.
 
-export const verdictFormat = "prove/audit@1";
+const verdictFormat = "prove/audit@1";
 
 /** A line of a verdict file. Of two lines about one edge, the later one counts. */
 const verdictSchema = z.strictObject({
@@ -133,7 +133,7 @@ const verdictSchema = z.strictObject({
   author: z.string(),
 });
 
-export type EdgeVerdict = z.infer<typeof verdictSchema>;
+type EdgeVerdict = z.infer<typeof verdictSchema>;
 
 /** Verdicts by edge key. */
 export type EdgeVerdicts = ReadonlyMap<string, EdgeVerdict>;
