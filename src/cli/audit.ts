@@ -1,23 +1,13 @@
 /** `audit`: lets solvers play the tasks of a file, which shows what the tasks accept. */
 import { resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import { createRandom } from "../environment/random.ts";
-import {
-  createAuditor,
-  type TaskAudit,
-  AuditTally,
-  type AuditSummary,
-  type SolverSummary,
-} from "../evaluation/audit.ts";
+import { auditTasks } from "../app/audit.ts";
+import { formatTaskCount } from "../app/taskChanges.ts";
+import type { AuditSummary, SolverSummary } from "../evaluation/audit.ts";
 import { solvers } from "../evaluation/solvers/solvers.ts";
-import { readJsonLines } from "../storage/jsonLines.ts";
-import { parseTask, readTasks } from "../trajectory/file.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
-import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, existingPath, oneOf, jsonFlag, seedOption } from "./options.ts";
-import { formatTaskCount, TaskChanges } from "../app/taskChanges.ts";
+import { argument, defineCommand, option } from "./command.ts";
+import { countOf, existingPath, jsonFlag, oneOf, seedOption } from "./options.ts";
 
 const solverNames = solvers.map(it => it.name);
 
@@ -50,62 +40,21 @@ export const audit = defineCommand({
     "audit my.tasks.jsonl --solver lister --limit 100",
   ],
   async run(context, [file], { solver, limit, count, seed, json }) {
-    const { cwd, print, printNote, showProgress, signal, catalog } = context;
-    const selected = solvers.filter(it => solver === undefined || it.name === solver);
-    const tally = new AuditTally(selected);
-    const changes = new TaskChanges(context);
-    const auditTask = createAuditor(catalog, selected, signal);
-    for await (const task of selectTasks(resolve(cwd, file), { limit, count, seed }, context)) {
-      signal.throwIfAborted();
-      const why = changes.add(task);
-      const result: TaskAudit = why === undefined ? await auditTask(task) : { kind: "gone", why };
-      tally.add(task.id, result);
-      showProgress(`audited ${formatTaskCount(tally.count)}`);
-      // lets an interruption be noticed
-      await setImmediate();
-    }
-    if (tally.count === 0)
+    const { cwd, print, printNote } = context;
+    const { summary, changes } = await auditTasks(
+      resolve(cwd, file),
+      solvers.filter(it => solver === undefined || it.name === solver),
+      { limit, count, seed },
+      context,
+    );
+    if (summary.tasks === 0)
       throw new UserError(`${file} holds no tasks`, "give a file that prove-rl synthesize wrote");
-    const summary = tally.summarize();
     if (json) print(JSON.stringify({ file, ...summary, changed: changes.count }));
     else for (const it of formatSummary(summary)) print(it);
     for (const it of changes.format("they are judged by what it is now")) printNote(it);
     return summary.audited === summary.tasks ? 0 : 1;
   },
 });
-
-interface Selection {
-  readonly limit: number | undefined;
-  readonly count: number | undefined;
-  readonly seed: number;
-}
-
-/** The first tasks of a file, or a sample of them, in the order of the file. */
-async function* selectTasks(
-  file: string,
-  { limit = Infinity, count, seed }: Selection,
-  { printNote, signal }: Pick<CliContext, "printNote" | "signal">,
-): AsyncGenerator<Task> {
-  const options = { onTorn: printNote, signal };
-  let n = 0;
-  if (count === undefined) {
-    for await (const task of readTasks(file, options)) {
-      yield task;
-      if (++n >= limit) return;
-    }
-    return;
-  }
-  // a reservoir: each line stays with the same probability, and only `count` are kept
-  const random = createRandom(seed, "audit");
-  const kept: { json: unknown; number: number }[] = [];
-  for await (const line of readJsonLines(file, options)) {
-    if (n++ >= limit) break;
-    const place = n <= count ? n - 1 : random.integer(n);
-    if (place < count) kept[place] = line;
-  }
-  for (const { json, number } of kept.toSorted((a, b) => a.number - b.number))
-    yield parseTask(json, { file, line: number });
-}
 
 const formatShare = (share: number) => `${(100 * share).toFixed(1)}%`;
 

@@ -4,14 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { findTask, writeVariants } from "../app/variants.ts";
 import { UserError } from "../userError.ts";
-import { synthesizeVariants } from "../synthesis/pipeline/variants.ts";
-import { readTasks } from "../trajectory/file.ts";
-import { LineWriter } from "../storage/lineWriter.ts";
-import { type Task, formatTaskLine } from "../trajectory/task.ts";
-import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, existingPath, outputPath, jsonFlag, seedOption } from "./options.ts";
+import { argument, defineCommand, option } from "./command.ts";
+import { countOf, existingPath, jsonFlag, outputPath, seedOption } from "./options.ts";
 
 export const variants = defineCommand({
   name: "variants",
@@ -63,42 +59,3 @@ export const variants = defineCommand({
     return made < count ? 1 : 0;
   },
 });
-
-/** Writes the variants, and returns how many there are. Without any, no file is created. */
-async function writeVariants(
-  task: Task,
-  { file, count, seed }: { readonly file: string; readonly count: number; readonly seed: number },
-  { catalog, resources, showProgress, signal }: CliContext,
-): Promise<number> {
-  let writer: LineWriter | undefined;
-  let made = 0;
-  try {
-    const variants = synthesizeVariants(task, { catalog, resources, seed, count, signal });
-    for await (const variant of variants) {
-      writer ??= new LineWriter(file);
-      writer.append(formatTaskLine(variant));
-      showProgress(`${++made} of ${count} variants of ${task.id}`);
-      // lets an interruption be noticed
-      await setImmediate();
-    }
-  } finally {
-    writer?.close();
-  }
-  return made;
-}
-
-async function findTask(
-  file: string,
-  id: string,
-  { printNote, signal }: Pick<CliContext, "printNote" | "signal">,
-): Promise<Task> {
-  let count = 0;
-  for await (const task of readTasks(file, { onTorn: printNote, signal })) {
-    if (task.id === id) return task;
-    count++;
-  }
-  throw new UserError(
-    `${file} has no task ${id} among its ${count}`,
-    "copy the id from the file or from the Tasks view",
-  );
-}
