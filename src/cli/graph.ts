@@ -2,43 +2,34 @@
  * `graph`: lists the dependency edges between tools, as they are declared, or as names or a chat
  * model suggest them. Verifies edges on live sessions and compares labels with the declarations.
  */
-import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import { UserError } from "../userError.ts";
+import { resolve } from "node:path";
 import {
-  verifyEdges,
-  type EdgeVerification,
+  addVerdicts,
+  createGraph,
+  labellers,
+  labelTools,
+  toEdges,
+  writeVerdicts,
+  type LabelledEdge,
+  type Labeller,
+  type ServerGraph,
+} from "../app/graph.ts";
+import type { ConnectedSession } from "../mcp/connectedSession.ts";
+import { allowsTool, type ServerEntry } from "../mcp/mcpConfig.ts";
+import type { Edge } from "../synthesis/graph/dependencyGraph.ts";
+import type { PublishedTool } from "../synthesis/graph/labels.ts";
+import {
   listObservedTools,
   observeServer,
   planVerification,
   runVerification,
+  type EdgeVerification,
   type Observation,
   type PlannedEdge,
 } from "../synthesis/graph/verifyEdges.ts";
-import {
-  listVerdictFiles,
-  formatVerdict,
-  readVerdicts,
-  findVerdict,
-  type EdgeVerdicts,
-  getDependencyGraph,
-  type Edge,
-} from "../synthesis/graph/dependencyGraph.ts";
-import {
-  measureAgreement,
-  listDeclaredLabels,
-  type Label,
-  type PublishedTool,
-  labelByNames,
-  LabelCache,
-  labelWithModel,
-} from "../synthesis/graph/labels.ts";
-import { readTemplates } from "../synthesis/text/templates.ts";
-import { createVerificationSetup } from "../synthesis/user/verificationSetup.ts";
-import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { describeProgram } from "../trajectory/programText.ts";
+import { UserError } from "../userError.ts";
 import {
   defineCommand,
   flag,
@@ -48,23 +39,16 @@ import {
   type OptionValues,
 } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
-import { openEndpointFor, sentContent, toUserError } from "../app/endpoints.ts";
 import {
+  connectOption,
+  endpointOptions,
+  jsonFlag,
   oneOf,
   outputPath,
-  connectOption,
-  jsonFlag,
+  readEndpointOptions,
   seedOption,
   trustServerFlag,
-  endpointOptions,
-  readEndpointOptions,
 } from "./options.ts";
-import { allowsTool, type ServerEntry } from "../mcp/mcpConfig.ts";
-import type { ConnectedSession } from "../mcp/connectedSession.ts";
-import { describeProgram } from "../trajectory/programText.ts";
-
-const labellers = ["declared", "names", "model"] as const;
-type Labeller = (typeof labellers)[number];
 
 const graphOptions = {
   connect: connectOption,
@@ -101,65 +85,29 @@ export const graph = defineCommand({
   ],
   async run(context, [name], options) {
     const { catalog, print } = context;
-    const { connect, out, json } = options;
-    const by = chooseLabeller(options);
-    if (out !== undefined && !options.verify)
+    const { connect, out, verify, seed, json } = options;
+    const labelling = {
+      by: chooseLabeller(options),
+      model: options.model,
+      endpoint: readEndpointOptions(options),
+    };
+    if (out !== undefined && !verify)
       throw new UserError("--out keeps what a run has shown, and nothing was run", "add --verify");
     const graphs: ServerGraph[] = [];
     if (connect !== undefined)
-      graphs.push(await createConnectedGraph(context, connect, by, options));
+      graphs.push(await createConnectedGraph(context, connect, labelling, options));
     else
       for (const server of name === undefined ? catalog.servers.keys() : [name])
-        graphs.push(await createGraph(context, server, by, options));
-    if (out !== undefined) await writeVerdicts(graphs, out, context);
+        graphs.push(await createGraph(context, server, { ...labelling, verify, seed }));
+    if (out !== undefined) {
+      const { all, rejected } = await writeVerdicts(graphs, resolve(context.cwd, out));
+      context.printNote(`${out} has ${all} verdicts, ${rejected} of them reject the edge`);
+    }
     if (json) print(JSON.stringify(graphs, null, 2));
     else for (const it of graphs) for (const line of formatGraph(it)) print(escapeInvisible(line));
     return 0;
   },
 });
-
-/** An edge of any labeller, with the result of running it. */
-type LabelledEdge = Pick<Edge, "a" | "b" | "kind" | "confidence"> & {
-  via?: { output: string; input: string; entity?: string };
-} & Partial<Pick<EdgeVerification, "verified" | "why">> & { rejected?: string };
-
-interface ServerGraph {
-  readonly server: string;
-  readonly hash?: string;
-  readonly by: string;
-  readonly edges: readonly LabelledEdge[];
-  /** How far the labels agree with the declarations, by kind of edge. */
-  readonly agreement?: Readonly<Record<string, ReturnType<typeof measureAgreement>>>;
-}
-
-/**
- * Writes the edges that were run as verdicts, which synthesis reads from
- * `prove/graphs/audit.jsonl`.
- */
-async function writeVerdicts(
-  graphs: readonly ServerGraph[],
-  out: string,
-  { cwd, printNote }: CliContext,
-): Promise<void> {
-  const edges = graphs.flatMap(it =>
-    it.edges.filter(edge => edge.verified === "works" || edge.verified === "fails"),
-  );
-  const lines = edges.map(({ a, b, via, verified, why = "the second call succeeds" }) =>
-    formatVerdict({
-      a,
-      b,
-      ...(via ? { input: via.input } : {}),
-      verdict: verified === "works" ? "accept" : "reject",
-      reason: why,
-      author: "run",
-    }),
-  );
-  const file = resolve(cwd, out);
-  mkdirSync(dirname(file), { recursive: true });
-  await writeFileAtomically(file, lines.map(it => `${it}\n`).join(""));
-  const rejected = edges.filter(it => it.verified === "fails").length;
-  printNote(`${out} has ${lines.length} verdicts, ${rejected} of them reject the edge`);
-}
 
 function chooseLabeller({ by, connect }: GraphOptions): Labeller {
   if (by === "declared" && connect !== undefined)
@@ -170,71 +118,11 @@ function chooseLabeller({ by, connect }: GraphOptions): Labeller {
   return by ?? (connect === undefined ? "declared" : "names");
 }
 
-async function createGraph(
-  context: CliContext,
-  name: string,
-  by: Labeller,
-  options: GraphOptions,
-): Promise<ServerGraph> {
-  const { catalog, resources, prove } = context;
-  const server = catalog.getServer(name);
-  const storedVerdicts = readVerdicts(listVerdictFiles(resources, prove));
-  const { edges: declaredEdges, hash } = getDependencyGraph(server);
-  const declared = listDeclaredLabels({ edges: declaredEdges });
-  const labels =
-    by === "declared"
-      ? declared
-      : await labelTools(by, name, [...server.tools.values()], context, options);
-  const edges = by === "declared" ? declaredEdges : toEdges(labels);
-  const verifications = options.verify
-    ? await verifyServer(context, name, edges, options.seed)
-    : [];
-  return {
-    server: name,
-    hash,
-    by,
-    edges: addVerdicts(edges, verifications, storedVerdicts),
-    ...(by === "declared"
-      ? {}
-      : {
-          agreement: {
-            explicit: measureAgreement(labels, declared, "explicit"),
-            implicit: measureAgreement(labels, declared, "implicit"),
-          },
-        }),
-  };
-}
-
-/** Runs the edges of one server on live sessions. */
-async function verifyServer(
-  { catalog, resources, signal, showProgress }: CliContext,
-  name: string,
-  edges: readonly Edge[],
-  seed: number,
-): Promise<EdgeVerification[]> {
-  const setup = createVerificationSetup({
-    catalog,
-    server: name,
-    fixtures: catalog.listFixtures(name),
-    templates: readTemplates(join(resources, "servers"), catalog.getServer(name)),
-    seed,
-  });
-  const verifications: EdgeVerification[] = [];
-  for (const it of verifyEdges(edges, setup)) {
-    verifications.push(it);
-    showProgress(`${name}: ${verifications.length} pairs run`);
-    // lets an interruption be noticed
-    await setImmediate();
-    signal.throwIfAborted();
-  }
-  return verifications;
-}
-
 /** A connected server declares nothing, and only what its entry allows is run. */
 function createConnectedGraph(
   context: CliContext,
   name: string,
-  by: Labeller,
+  labelling: Parameters<typeof labelTools>[2],
   options: GraphOptions,
 ): Promise<ServerGraph> {
   return withConnectedServer(context, { ...options, connect: name }, async session => {
@@ -244,81 +132,14 @@ function createConnectedGraph(
         `${describeCalls("graph calls these read-only tools", session.entry)}: ${reads.map(it => escapeInvisible(it.name)).join(", ")}`,
       );
     const observed = await observeServer(session, context.signal);
-    const edges = toEdges(await labelTools(by, name, observed.tools, context, options));
+    const edges = toEdges(await labelTools(name, observed.tools, labelling, context));
     const verifications = options.verify
       ? await verifyConnectedEdges(context, session, edges, observed, options.trustServer)
       : [];
-    return { server: name, by, edges: addVerdicts(edges, verifications, new Map()) };
-  });
-}
-
-/**
- * Labels pairs of tools by their names or with a chat model. The model's labels are kept in
- * `prove/graphs`, and it is asked only for those that are missing.
- */
-async function labelTools(
-  by: Labeller,
-  name: string,
-  tools: readonly PublishedTool[],
-  context: CliContext,
-  options: GraphOptions,
-): Promise<readonly Label[]> {
-  if (by === "names") return labelByNames(tools);
-  const { prove, signal, showProgress } = context;
-  if (options.model === undefined)
-    throw new UserError(
-      "--by model needs to know which model labels",
-      "add --model, as the endpoint names it",
-    );
-  const { endpoint, concurrency } = openEndpointFor(
-    { ...readEndpointOptions(options), model: options.model },
-    sentContent.graph,
-    context,
-  );
-  return labelWithModel({
-    tools,
-    model: endpoint,
-    cache: new LabelCache(join(prove, "graphs", `${toFileName(name)}.labels.jsonl`)),
-    concurrency,
-    signal,
-    onProgress: (done, total) => showProgress(`${name}: ${done} of ${total} pairs labelled`),
-  }).catch((error: unknown) => {
-    throw toUserError(error);
-  });
-}
-
-/** A name that cannot be the name of a file, such as one with a slash, becomes one of its own. */
-const toFileName = (name: string): string =>
-  /^[A-Za-z0-9][\w .-]{0,59}$/.test(name)
-    ? name
-    : `${name.replaceAll(/[^\w.-]+/g, "-").slice(0, 40)}-${createHash("sha256").update(name).digest("hex").slice(0, 12)}`;
-
-const toEdges = (labels: readonly Label[]): Edge[] =>
-  labels.flatMap(({ a, b, label, via, confidence }): Edge[] =>
-    label === "none"
-      ? []
-      : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }],
-  );
-
-function addVerdicts(
-  edges: readonly Edge[],
-  verifications: readonly EdgeVerification[],
-  storedVerdicts: EdgeVerdicts,
-): LabelledEdge[] {
-  return edges.map((edge, i) => {
-    const verification = verifications[i];
-    const verdict = findVerdict(edge, storedVerdicts);
     return {
-      ...edge,
-      ...(verdict?.verdict === "reject"
-        ? { rejected: `${verdict.author}: ${verdict.reason}` }
-        : {}),
-      ...(verification
-        ? {
-            verified: verification.verified,
-            ...(verification.why === undefined ? {} : { why: verification.why }),
-          }
-        : {}),
+      server: name,
+      by: labelling.by,
+      edges: addVerdicts(edges, verifications, new Map()),
     };
   });
 }
