@@ -40,7 +40,7 @@ interface SolverAttempt extends AuditedAttempt {
  * The audit of a task. `unmet`: its own teacher fails, so that no attempt can be judged. `gone`: a
  * server, fixture or tool is missing.
  */
-export type TaskAudit =
+type TaskAudit =
   | {
       readonly kind: "audited";
       readonly teacher: AuditedAttempt;
