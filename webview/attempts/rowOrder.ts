@@ -92,38 +92,20 @@ export interface Column {
 }
 
 const formatDecimals = (value: NonNullable<CellValue>) => formatFixed(Number(value), 2);
+const formatReward = (value: NonNullable<CellValue>) => formatFixed(Number(value));
 
-const stepColumns: readonly Column[] = [
-  { name: "step", title: "Step", width: 64, isNumber: true, read: it => it.step },
-];
-
-const groupColumns: readonly Column[] = [
-  {
-    name: "attempt",
-    title: "Attempt",
-    width: 80,
-    isNumber: true,
-    read: it => (it.attempt === undefined ? undefined : it.attempt + 1),
-  },
-];
-
-const advantageColumn: Column = {
-  name: "advantage",
-  title: "Advantage",
-  width: 96,
-  isNumber: true,
-  read: it => it.advantage,
+const stepColumn = createNumberColumn("step", "Step", 64, it => it.step);
+const attemptColumn = createNumberColumn("attempt", "Attempt", 80, it =>
+  it.attempt === undefined ? undefined : it.attempt + 1,
+);
+const advantageColumn = {
+  ...createNumberColumn("advantage", "Advantage", 96, it => it.advantage),
   format: formatDecimals,
 };
-
 /** The total under the paper's profile, where the rows are scored under another one. */
-const paperColumn: Column = {
-  name: "paper",
-  title: "Paper",
-  width: 80,
-  isNumber: true,
-  read: it => it.paper,
-  format: it => formatFixed(Number(it)),
+const paperColumn = {
+  ...createNumberColumn("paper", "Paper", 80, it => it.paper),
+  format: formatReward,
 };
 
 /** The columns for some rows; a column that would be empty is left out. */
@@ -132,8 +114,8 @@ export const createColumns = (
   weights: PartWeights,
 ): readonly Column[] => [
   { name: "task", title: "Task", width: 250, read: it => it.task },
-  ...(rows.some(it => it.step !== undefined) ? stepColumns : []),
-  ...(rows.some(it => it.attempt !== undefined) ? groupColumns : []),
+  ...(rows.some(it => it.step !== undefined) ? [stepColumn] : []),
+  ...(rows.some(it => it.attempt !== undefined) ? [attemptColumn] : []),
   {
     name: "success",
     title: "Success",
@@ -141,14 +123,7 @@ export const createColumns = (
     read: it => (it.success === undefined ? undefined : Number(it.success)),
     format: it => (it === 1 ? "yes" : "no"),
   },
-  {
-    name: "reward",
-    title: "Reward",
-    width: 80,
-    isNumber: true,
-    read: (_, total) => total,
-    format: it => formatFixed(Number(it)),
-  },
+  { ...createNumberColumn("reward", "Reward", 80, (_, total) => total), format: formatReward },
   ...(rows.some(it => it.paper !== undefined && it.paper !== it.total) ? [paperColumn] : []),
   // the success of an attempt has a column of its own
   ...Object.keys(weights)
@@ -175,13 +150,23 @@ export const createColumns = (
 ];
 
 const createPartColumn = (name: string): Column => ({
-  name: `part ${name}`,
-  title: name,
-  width: Math.max(60, 22 + 7.5 * name.length),
-  isNumber: true,
-  read: it => it.scores[name],
+  ...createNumberColumn(
+    `part ${name}`,
+    name,
+    Math.max(60, 22 + 7.5 * name.length),
+    it => it.scores[name],
+  ),
   format: formatDecimals,
 });
+
+function createNumberColumn(
+  name: string,
+  title: string,
+  width: number,
+  read: Column["read"],
+): Column {
+  return { name, title, width, isNumber: true, read };
+}
 
 /** The text of a cell. */
 export function formatCell(column: Column, row: AttemptRow, total: number | undefined): string {
