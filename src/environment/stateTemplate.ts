@@ -199,7 +199,7 @@ function create(template: Template, newWords: readonly string[]): Json {
 function createRecord(template: ContainerTemplate, newWords: readonly string[]): JsonObject {
   const { original, keys, values, variable } = template;
   if (template.hasVariableKeys) {
-    const record: Record<string, Json> = {};
+    const record = createHashTable();
     for (const [i, it] of values.entries())
       record[getKey(keys[i]!, newWords)] = create(it, newWords);
     return record;
@@ -207,6 +207,17 @@ function createRecord(template: ContainerTemplate, newWords: readonly string[]):
   // copies of one record have the same hidden class
   const record = { ...(original as JsonObject) } as Record<string, Json>;
   for (const i of variable) record[keys[i] as string] = create(values[i]!, newWords);
+  return record;
+}
+
+/**
+ * An empty record whose keys V8 stores in a hash table: a removed property makes it do so. Keys
+ * that differ from one copy to the next would otherwise add a shape for each key of each copy.
+ */
+function createHashTable(): Record<string, Json> {
+  const record: Record<string, Json> = { first: null, second: null };
+  delete record["first"];
+  delete record["second"];
   return record;
 }
 
