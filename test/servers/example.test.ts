@@ -102,9 +102,7 @@ describe("the document", () => {
   test("shows every file of the example", () =>
     expect(new Set(snippets.map(it => it.path))).toEqual(
       new Set([
-        ...["state", "parameters", "plantTools", "server"].map(
-          it => `src/servers/plantCare/${it}.ts`,
-        ),
+        ...["state", "plantTools", "server"].map(it => `src/servers/plantCare/${it}.ts`),
         "resources/servers/plant_care/fixtures/small.fixture.json",
         "resources/servers/plant_care/templates.json",
         "test/servers/plantCare.test.ts",

@@ -103,7 +103,7 @@ export const meets = <World, R, V, Resolved = V>(
 interface Selection<World, R> {
   readonly row: Fields<World, R>;
   /** The order of the rows; that of the state if there is none. */
-  readonly order?: Order<R>;
+  readonly order?: Order<World, R>;
   /** How many rows there are at most; in a list, if the call sets no limit. All if not given. */
   readonly limit?: number;
 }
@@ -139,8 +139,8 @@ interface RelatedOptions<World, R> extends Selection<World, R> {
 }
 
 /** An order of rows: by a value, then by id. */
-interface Order<R> {
-  readonly get: (row: R) => string | number | undefined;
+interface Order<World, R> {
+  readonly get: (row: R, context: RowContext<World>) => string | number | undefined;
   readonly compare: (a: KeyedRow<R>, b: KeyedRow<R>) => number;
 }
 /** A row with the value that it is ordered by. */
@@ -151,10 +151,16 @@ interface KeyedRow<R> {
 }
 
 /** Orders rows by a value, the smallest first. Rows without a value come last. */
-export const ascending = <R>(get: Order<R>["get"]): Order<R> => ({ get, compare: compareKeys });
+export const ascending = <World, R>(get: Order<World, R>["get"]): Order<World, R> => ({
+  get,
+  compare: compareKeys,
+});
 
 /** Orders rows by a value, the largest first; with `latestId`, equal ones by the largest id. */
-export const descending = <R>(get: Order<R>["get"], { latestId = false } = {}): Order<R> => ({
+export const descending = <World, R>(
+  get: Order<World, R>["get"],
+  { latestId = false } = {},
+): Order<World, R> => ({
   get,
   compare: latestId ? (a, b) => compareKeys(b, a) : compareKeysDescending,
 });
@@ -215,9 +221,12 @@ export const createTableFactory =
       ): { rows: Record<string, unknown>[]; count: number } => {
         const all = rowsOf(world);
         const selected: KeyedRow<R>[] = [];
+        const context = { id: "", world, now };
         for (const id of Object.keys(all)) {
           const it = all[id]!;
-          if (isSelected(it, id)) selected.push({ id, row: it, key: order?.get(it) });
+          if (!isSelected(it, id)) continue;
+          context.id = id;
+          selected.push({ id, row: it, key: order?.get(it, context) });
         }
         if (order) selected.sort(order.compare);
         const count = Math.min(selected.length, limit ?? Infinity);

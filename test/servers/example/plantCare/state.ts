@@ -1,7 +1,8 @@
 /** The state of the plant care server: the plants of an office and a log of their waterings. */
 import { z } from "zod";
-import { day } from "../../../../src/environment/fieldSchemas.ts";
-import { findEntity } from "../../../../src/environment/server.ts";
+import { day, label } from "../../../../src/environment/fieldSchemas.ts";
+import { addDays } from "../../../../src/environment/time.ts";
+import { createTableFactory, type RowContext } from "../../../../src/servers/kit/table.ts";
 
 export const rooms = ["hall", "kitchen", "library", "lobby", "studio"] as const;
 
@@ -27,12 +28,30 @@ export const PlantCare = z.strictObject({
 });
 export type PlantCare = z.infer<typeof PlantCare>;
 
-/** Refuses the call if there is no such plant. */
-export const findPlant = ({ plants }: PlantCare, plantId: string) =>
-  findEntity(plants, plantId, "plant", "plant_care_list_plants gives the ids");
+export const plants = createTableFactory(PlantCare)("plants", {
+  entity: "plant",
+  idsFrom: "plant_care_list_plants",
+});
+
+export const room = z.enum(rooms);
+
+/** The fields by which each result names a plant. */
+export const plantFields = plants.fields({
+  plant: [label("plant"), it => it.name],
+  plant_id: plants.idField,
+});
 
 /** The waterings of a plant, the latest first. */
 export const listWaterings = ({ waterings }: PlantCare, plantId: string) =>
   Object.values(waterings)
     .filter(it => it.plant_id === plantId)
     .sort((a, b) => (a.day > b.day ? -1 : 1));
+
+/** The day on which a plant needs water again. */
+export function getDue(
+  { interval }: z.infer<typeof Plant>,
+  { id, world, now }: RowContext<PlantCare>,
+): string {
+  const latest = listWaterings(world, id)[0];
+  return latest ? addDays(latest.day, interval) : now.slice(0, 10);
+}
