@@ -1,7 +1,7 @@
-import { mergeConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
 import shared from "../../vitest.config.ts";
 
+const { projects: _, ...test } = shared.test ?? {};
+
 /** The tests of the measurements in this folder. */
-export default mergeConfig(shared, {
-  test: { projects: undefined, include: ["test/lab/*.test.ts"] },
-});
+export default defineConfig({ ...shared, test: { ...test, include: ["test/lab/*.test.ts"] } });
