@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { findFreePort } from "../freePort.ts";
 
@@ -33,7 +33,9 @@ beforeAll(async () => {
     ),
   );
   children.push(spawn("haproxy", ["-db", "-q", "-f", config], { stdio: "inherit" }));
-  await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
+  await vi.waitFor(async () => expect((await fetch(`${url}/health`)).status).toBe(200), {
+    timeout: 240_000,
+  });
 });
 afterAll(() => {
   for (const it of children) it.kill("SIGKILL");

@@ -148,11 +148,15 @@ test("bfcl-eval measures it as a policy behind an endpoint, and its attempts imp
   try {
     const [line] = (await once(service.stdout, "data")) as [Buffer];
     const { url } = JSON.parse(String(line)) as { url: string };
-    const run = (...args: readonly string[]) =>
-      promisify(execFile)(process.execPath, [program, ...args], { cwd, env });
+    const run = async (...args: readonly string[]) => {
+      const ran = promisify(execFile)(process.execPath, [program, ...args], { cwd, env });
+      return ran.catch((error: unknown) => error as Awaited<typeof ran> & { code: number });
+    };
     const options = ["--model", "smollm2", "--base-url", `${url}/v1`, "--out", "out"];
     const measured = await run("benchmark", "bfcl", ...options, "--count", "1", "--python", python);
-    expect(measured.stdout).toMatch(/^smollm2 +0\.0 +0\.0 +0\.0 +0\.0 +0\.0 +4$/m);
+    // an entry that is too long for the model counts as wrong, and none was answered
+    expect(measured).toMatchObject({ code: 1 });
+    expect(measured.stdout).toMatch(/^smollm2 +0\.0 +0\.0 +0\.0 +0\.0 +0\.0 +4 +4$/m);
     const attempts = join(cwd, "out/attempts.trajectory.jsonl");
     const faults: (string | undefined)[] = [];
     for await (const { events } of readTrajectories(attempts)) {
