@@ -155,7 +155,7 @@ class ChatModelTeacher implements Teacher {
 
 const recoveryInstructions: Readonly<Record<Recovery, string>> = {
   retry:
-    "That call failed. Mend it if the answer tells you how, or do what was asked for in that case.",
+    "That call failed. Correct it if the answer tells you how, or do what was asked for in that case.",
   alternative: "That call failed. Try another way with the tools on offer, if there is one.",
   "give-up":
     "Call nothing more. Tell the user in one or two sentences what was done, what could not be done and why.",
