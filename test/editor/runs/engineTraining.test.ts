@@ -26,8 +26,9 @@ beforeEach(() => {
 
 function start(program: string) {
   writeFileSync(join(folder, "launch.py"), program);
-  return new EngineProcess({ python: process.execPath, folder, env: process.env });
+  return startAgain();
 }
+const startAgain = () => new EngineProcess({ python: process.execPath, folder, env: process.env });
 
 test("a second window cannot start a training that runs, and sees it", async () => {
   const config = createRunConfig({ startedAt: new Date(0), tasks: "/gone.tasks.jsonl", steps: 3 });
@@ -39,7 +40,7 @@ test("a second window cannot start a training that runs, and sees it", async () 
     state: "training",
     activity: expect.stringMatching(/^step 0, trained by process \d+ of another window$/) as string,
   });
-  expect(() => start("")).toThrow(/^run-\w+ is being trained already, by process \d+ of another/);
+  expect(startAgain).toThrow(/^run-\w+ is being trained already, by process \d+ of another/);
   await running.stop();
   monitor.readFiles();
   // nobody has recorded how it ended
