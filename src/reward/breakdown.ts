@@ -70,13 +70,29 @@ export interface GoalEvidence {
   readonly notes?: readonly string[];
 }
 
+/** How a fact that was due was told. */
+export interface AnswerEvidence {
+  /** The user turn at whose end it was due. */
+  readonly turn: number;
+  /** The goal that asks for it; absent for what could not be done, which belongs to no goal. */
+  readonly goal?: number;
+  /** What was asked, such as "the balance of account acc_101 (Everyday)". */
+  readonly subject: string;
+  /** What was to be told, such as "1,204.00". */
+  readonly wanted: string;
+  readonly isTold: boolean;
+  /** What is wrong, such as "told 1,240.00, is 1,204.00"; absent if it was told. */
+  readonly note?: string;
+}
+
 export interface Breakdown {
   readonly profile: string;
   /** `tool`: the five parts; `abstain`: 1 for no call, else 0. */
   readonly rule: "tool" | "abstain";
   readonly parts: Readonly<Record<PartName, Part>>;
   /**
-   * What a profile adds to the paper's five parts (`success` in `prove-plus`); empty under `paper`.
+   * What a profile adds to the paper's five parts (`success` and, where something was to be told,
+   * `answer` in `prove-plus`); empty under `paper`.
    */
   readonly extras: Readonly<Record<string, Part>>;
   readonly total: number;
@@ -86,6 +102,8 @@ export interface Breakdown {
   readonly budget: number;
   readonly calls: readonly CallEvidence[];
   readonly goals: readonly GoalEvidence[];
+  /** What was to be told; absent if that does not count. */
+  readonly answers?: readonly AnswerEvidence[];
 }
 
 /** Whether an argument counts as wrong. */

@@ -13,6 +13,10 @@ export interface Profile {
   readonly weights: Readonly<Record<PartName, number>>;
   /** Weight of the success term; 0 leaves it out. */
   readonly success: number;
+  /** Weight of the answer term, the share of facts that were told; 0 leaves it out. */
+  readonly answer: number;
+  /** Whether success does not ask what was told, for policies that only make calls. */
+  readonly ignoresAnswers: boolean;
   /** Slope of the efficiency part, equation (2). */
   readonly alpha: number;
   /** Free extra calls as a share of the goal calls, equation (2). */
@@ -50,6 +54,8 @@ export const paperProfile: Profile = Object.freeze({
   summary: "The paper's five parts, on the goals as the attempt resolved them",
   weights: paperWeights,
   success: 0,
+  answer: 0,
+  ignoresAnswers: false,
   alpha: 0.5,
   beta: 0.5,
   efficiencyFloor: -Infinity,
@@ -74,11 +80,21 @@ export const paperLiteralProfile: Profile = Object.freeze({
 export const provePlusProfile: Profile = Object.freeze({
   ...paperProfile,
   name: "prove-plus",
-  summary: "The five parts and success; the default",
+  summary: "The five parts, what was told, and success; the default",
   success: 1,
+  answer: 0.2,
   strictMessageOrder: true,
   coverageRequiresSuccess: true,
   answersInTime: true,
+});
+
+/** For a policy that cannot speak: neither the reward nor success asks what was told. */
+const callsOnlyProfile: Profile = Object.freeze({
+  ...provePlusProfile,
+  name: "prove-plus-calls",
+  summary: "prove-plus for policies that only make calls: nothing must be told",
+  answer: 0,
+  ignoresAnswers: true,
 });
 
 /** The profile wherever none is chosen, except for calls without a state. */
@@ -129,6 +145,7 @@ export const shownProfiles: readonly Profile[] = Object.freeze([
 /** All profiles that a run or a score can choose. */
 export const profiles: readonly Profile[] = Object.freeze([
   ...shownProfiles,
+  callsOnlyProfile,
   ...ablationProfiles,
   ...otherProfiles,
 ]);

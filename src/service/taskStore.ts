@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 import { LineIndex, readJsonAt, type LineRange } from "../storage/lineIndex.ts";
 import { parseTask } from "../trajectory/file.ts";
-import { taskFormat, type Split, type Task, earlierTaskFormats } from "../trajectory/task.ts";
+import { taskFormat, type Split, type Task, isEarlierTaskLine } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 
 /** The fields by which clients choose tasks. */
@@ -110,7 +110,7 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): TaskEn
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (![taskFormat, ...earlierTaskFormats].includes(String(task?.format)))
+  if (task?.format !== taskFormat && !isEarlierTaskLine(task))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
   const { id, split, kind, servers, seed, turns, goals } = task!;
   if (!id || !split || !kind || !servers || seed === undefined || !turns || !goals)

@@ -7,7 +7,14 @@ import { UserError } from "../userError.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { readJsonLines, type ReadOptions } from "../storage/jsonLines.ts";
 import { checkJson, type JsonSource } from "../storage/parseJson.ts";
-import { taskFormat, type Task, migrateTaskLine, taskLineSchema, parseTaskLine } from "./task.ts";
+import {
+  isEarlierTaskLine,
+  migrateTaskLine,
+  parseTaskLine,
+  taskFormat,
+  taskLineSchema,
+  type Task,
+} from "./task.ts";
 import {
   headerSchema,
   trajectoryFormat,
@@ -67,14 +74,11 @@ export async function* readTrajectories(
 }
 
 /** Checks the parsed JSON of a task. Throws a `UserError` with its source and what is invalid. */
-export const parseTask = (json: unknown, source: JsonSource): Task =>
-  parseTaskLine(
-    checkOriginal(taskLineSchema, migrateTaskLine(json), {
-      ...source,
-      noun: "a task",
-      format: taskFormat,
-    }),
-  );
+export function parseTask(json: unknown, source: JsonSource): Task {
+  const line = migrateTaskLine(json);
+  const format = isEarlierTaskLine(line) ? line.format : taskFormat;
+  return parseTaskLine(checkOriginal(taskLineSchema, line, { ...source, noun: "a task", format }));
+}
 
 /**
  * Checks the parsed JSON of a trajectory, header and events together. Throws a `UserError` with its

@@ -19,7 +19,10 @@ import {
   parseEventLine,
 } from "./trajectory.ts";
 
-export const taskFormat = "prove/task@3";
+export const taskFormat = "prove/task@4";
+
+/** The format before it: its tasks do not say what must be told, and score as they did. */
+const formatWithoutAnswers = "prove/task@3";
 
 /** Where a task may be used: to train, or to measure on what no training task has. */
 export const splits = [
@@ -37,6 +40,26 @@ const objectSchema = z.record(z.string(), z.json()) as unknown as z.ZodType<Json
 const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
 
 /**
+ * What the assistant must tell the user of a fact: its value as a sum of money, a name, and so on.
+ * `yes` and `no` are the answer to a question, and `none` says that there is nothing.
+ */
+export const answerKinds = [
+  "count",
+  "number",
+  "money",
+  "date",
+  "time",
+  "duration",
+  "name",
+  "text",
+  "yes",
+  "no",
+  "none",
+] as const;
+
+export type AnswerKind = (typeof answerKinds)[number];
+
+/**
  * Something that a result must show. With `entity` and `field`: that the entity with this id has
  * this value, in a field of this name. With `entity` alone: that id, such as one row of a list; and
  * with `of`, as something of these other entities, such as a member of a channel.
@@ -48,6 +71,11 @@ const factSchema = z.strictObject({
   of: z.array(z.string()).min(1).optional(),
   field: z.string().optional(),
   value: scalarSchema.nullable().optional(),
+  /**
+   * What the assistant must tell, if it must: the fact's value, or another one, such as the name
+   * of a row. Absent where the user only sees it, or has said it in the same turn.
+   */
+  tell: z.strictObject({ kind: z.enum(answerKinds), value: scalarSchema.optional() }).optional(),
 });
 
 /**
@@ -130,7 +158,7 @@ const conditionalSchema = z
 
 /** A task's fields, each on its own. */
 const taskFields = z.strictObject({
-  format: z.literal(taskFormat),
+  format: z.enum([formatWithoutAnswers, taskFormat]),
   id: z.string(),
   /** Empty if the menu lists only `tools` without a server. */
   servers: z.array(z.strictObject({ name: z.string(), fixture: z.string(), digest: z.string() })),
@@ -184,6 +212,25 @@ export type Task = z.infer<typeof taskFields> & {
   /** The teacher's, without patches (replay restores them). */
   readonly trajectory: Trajectory;
 };
+
+/**
+ * Whether a task says what must be told and when things are due. Tasks of earlier formats do not,
+ * and their attempts are scored without these rules.
+ */
+export const judgesAnswers = ({ format }: Pick<Task, "format">): boolean => format === taskFormat;
+
+/**
+ * The turn at whose end the goals of a turn are due: the turn itself or, if it ends with a question
+ * for a value that only the user knows, the turn that answers it.
+ */
+export function findDueTurn(task: Pick<Task, "format" | "turns">, turn: number): number {
+  if (!judgesAnswers(task)) return turn;
+  let due = turn;
+  while (due + 1 < task.turns.length && task.turns[due]!.unmet?.some(it => it.asks !== undefined))
+    due++;
+  return due;
+}
+
 /** The user's message that begins turn number t of a task. */
 export const createTurnEvent = ({ turns }: Pick<Task, "turns">, t: number): UserEvent => {
   const { user, adds } = turns[t]!;
@@ -302,10 +349,14 @@ export const taskLineSchema = withGoalChecks(
 type TaskLine = z.infer<typeof taskLineSchema>;
 
 /**
- * The formats before `taskFormat`, whose lines can still be read. The goals of both say of no call
- * what it was for. In the first, the log was a list of transitions.
+ * The formats before `taskFormat`, whose lines can still be read. The goals of the first two say of
+ * no call what it was for. In the first, the log was a list of transitions.
  */
-export const earlierTaskFormats: readonly string[] = ["prove/task@1", "prove/task@2"];
+const earlierTaskFormats: readonly string[] = [
+  "prove/task@1",
+  "prove/task@2",
+  formatWithoutAnswers,
+];
 
 /** The text of a task's line. */
 export const formatTaskLine = (task: Task): string => JSON.stringify(createTaskLine(task));
@@ -408,19 +459,24 @@ interface Transition {
   readonly attempt: number;
 }
 
-/** Converts a line of an earlier format. Anything else is returned unchanged. */
+/** Whether parsed JSON says that it is a task of an earlier format. */
+export const isEarlierTaskLine = (json: unknown): json is { readonly format: string } =>
+  earlierTaskFormats.includes(String((json as { format?: unknown } | null)?.format));
+
+/**
+ * Converts a line of the first two formats to the third. Anything else is returned unchanged.
+ */
 export function migrateTaskLine(json: unknown): unknown {
-  const line = json as { format?: unknown; provenance?: { log?: unknown } } | null;
-  if (line === null || typeof line !== "object") return json;
-  if (!earlierTaskFormats.includes(line.format as string)) return json;
+  if (!isEarlierTaskLine(json) || json.format === formatWithoutAnswers) return json;
+  const line: { format: string; provenance?: { log?: unknown } } = json;
   const log = line.provenance?.log;
   return line.format === "prove/task@1" && Array.isArray(log)
     ? {
         ...line,
-        format: taskFormat,
+        format: formatWithoutAnswers,
         provenance: { ...line.provenance, log: formatLog(log as Transition[]) },
       }
-    : { ...line, format: taskFormat };
+    : { ...line, format: formatWithoutAnswers };
 }
 
 function formatLog(log: readonly Transition[]): string[] {

@@ -96,7 +96,7 @@ test("a choice of tools limits the tokens of a student", async () => {
   expect(none.choices[0]!.message.tool_calls).toBeUndefined();
   for (const { choices } of [required, named]) {
     const { finish_reason: reason, message } = choices[0]!;
-    // which token is the likeliest depends on the processor, and a value may be too long for the limit
+    // the likeliest token depends on the processor, and a value may be too long for the limit
     expect(reason).toMatch(/^(tool_calls|length)$/);
     if (reason === "tool_calls") expect(message.tool_calls).not.toHaveLength(0);
     else expect(message.tool_calls).toBeUndefined();

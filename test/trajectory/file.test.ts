@@ -93,20 +93,20 @@ describe("reading tasks", () => {
       },
     ));
   test("a newer format is refused by its name", () =>
-    check(formatTaskLine({ ...move, format: "prove/task@4" as Task["format"] }), {
+    check(formatTaskLine({ ...move, format: "prove/task@5" as Task["format"] }), {
       ids: [],
       error:
-        "F:1 has the format prove/task@4, which is newer than prove/task@3, the newest this program reads: update PROVE",
+        "F:1 has the format prove/task@5, which is newer than prove/task@4, the newest this program reads: update PROVE",
     }));
   test("a file of another format", () =>
     check('{"hello": 1}\n', {
       ids: [],
-      error: "F:1 is not a task (format missing): its format must be prove/task@3",
+      error: "F:1 is not a task (format missing): its format must be prove/task@4",
     }));
   test("a list", () =>
     check("[1, 2]\n", {
       ids: [],
-      error: "F:1 is not a task (format missing): its format must be prove/task@3",
+      error: "F:1 is not a task (format missing): its format must be prove/task@4",
     }));
   test("the second format is migrated when it is read", async () => {
     const folder = join(import.meta.dirname, "../compatibility/v0.3.0/prove/tasks");

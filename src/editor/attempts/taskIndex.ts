@@ -14,7 +14,7 @@ import {
   type LineRange,
 } from "../../storage/lineIndex.ts";
 import { parseTask } from "../../trajectory/file.ts";
-import { taskFormat, type Task, earlierTaskFormats } from "../../trajectory/task.ts";
+import { taskFormat, type Task, isEarlierTaskLine } from "../../trajectory/task.ts";
 
 /** A task as the index of its file describes it. */
 export interface TaskEntry extends LineRange {
@@ -51,7 +51,7 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): TaskEn
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (![taskFormat, ...earlierTaskFormats].includes(String(task?.format)))
+  if (task?.format !== taskFormat && !isEarlierTaskLine(task))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
   const { id, turns, kind, split, servers, goals } = task!;
   const { knobs = {}, info = "complete", persona = "" } = task!;

@@ -52,7 +52,7 @@ test("a line that is not a task is listed with the reason, and the others are in
   const { entries, skipped } = await indexTasks(file);
   expect(entries.map(it => it.number)).toEqual([4]);
   expect(skipped).toEqual([
-    { line: 1, reason: "its format is prove/task@9, and this version reads prove/task@3" },
+    { line: 1, reason: "its format is prove/task@9, and this version reads prove/task@4" },
     { line: 2, reason: expect.stringContaining("is not JSON") },
     { line: 5, reason: "it lacks a field that every task has" },
     { line: 6, reason: "the line is torn: its end was never written" },
