@@ -84,7 +84,7 @@ export async function scoreAttempts(
       const change = findChange(catalog, header);
       if (change.what) tally.changes.set(change.what, change.remedy);
       const [breakdown, paper] = recordedScore.breakdowns;
-      score = { breakdown, paper, success: getSuccess(recordedScore.attempt) };
+      score = { breakdown, paper, success: getSuccess(recordedScore.attempt, profile) };
     }
     tally.add(score);
     pages?.write({

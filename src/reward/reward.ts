@@ -36,6 +36,7 @@ import { applyFormula } from "./formula.ts";
 import type { Profile } from "./profiles.ts";
 import { keepGoals, resolveGoals, selectTurnGoals, type Resolution } from "./resolveGoals.ts";
 import { isAchieved } from "./success.ts";
+import { judgeTold, type ToldJudgment } from "./told.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /** The reason why an attempt is not scored: it ended by a fault that was not the policy's. */
@@ -78,7 +79,7 @@ export function scoreCallsUntil(
         !isLiteral &&
         turn !== undefined &&
         calls.length === given &&
-        isAchieved(attempt),
+        isAchieved(attempt, profile),
       schemaOf: name => tools.get(name)?.inputSchema,
       hasEnded,
     },
@@ -90,10 +91,21 @@ export function scoreCallsUntil(
       calls: calls.slice(given),
       hasEnded,
     });
-  if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
-  const isSuccess = hasEnded && isAchieved(attempt);
+  if (profile.success === 0) return breakdown;
+  const told: ToldJudgment =
+    profile.answer === 0 || !hasEnded ? { evidence: [], score: undefined } : judgeTold(attempt);
+  const answers = told.evidence.length === 0 ? {} : { answers: told.evidence };
+  if (breakdown.rule === "abstain")
+    return { ...breakdown, ...answers, total: breakdown.total * Number((told.score ?? 1) === 1) };
+  const isSuccess = hasEnded && isAchieved(attempt, profile);
   const success = createPart(isSuccess ? 1 : 0, profile.success);
-  return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
+  const answer = told.score === undefined ? undefined : createPart(told.score, profile.answer);
+  return {
+    ...breakdown,
+    ...answers,
+    extras: { ...(answer ? { answer } : {}), success },
+    total: breakdown.total + (answer?.value ?? 0) + success.value,
+  };
 }
 
 /** The breakdown by the resolved goals, whose evidence has the indices of the task's goals. */

@@ -1,7 +1,7 @@
 /**
- * Decides whether an attempt succeeded: it must end by itself, in the goals' state, show in time
- * whatever the user asked for, and keep the rules of the task's policy. Look-ups that do not say
- * what they are for must be made as they are. Success is reported beside the reward; the paper's
+ * Decides whether an attempt succeeded: it must end by itself, in the goals' state, show and tell in
+ * time whatever the user asked for, and keep the rules of the task's policy. Look-ups that do not
+ * say what they are for must be made as they are. Success is reported beside the reward; the paper's
  * reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
@@ -24,6 +24,7 @@ import {
   isUnchanged,
 } from "./stateText.ts";
 import { resolveGoals } from "./resolveGoals.ts";
+import { hasToldAll, listUntold } from "./told.ts";
 import { findDifference, formatPointer, type WorldDifference } from "./worldDifference.ts";
 import type { GoalCall } from "../trajectory/task.ts";
 import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
@@ -37,6 +38,8 @@ export interface Success {
   readonly hasAllReads: boolean;
   /** Whether no call broke a rule of the task's policy. */
   readonly hasKeptRules: boolean;
+  /** Whether what the user asked for was told, and nothing false. */
+  readonly hasToldAll: boolean;
   /** Why the attempt failed, one line per reason. */
   readonly reasons: readonly string[];
   /** Where the final state differs from the one that the goals lead to, one per server. */
@@ -56,24 +59,32 @@ interface StateDifference {
 const successes = new WeakMap<Attempt, Success>();
 const achievements = new WeakMap<Attempt, boolean>();
 
+/** Whether success asks what was told; a profile says so. */
+interface Judging {
+  readonly ignoresAnswers: boolean;
+}
+
 /**
- * The success of an attempt, which is computed once. On a task without goals, success is to make no
- * call.
+ * The success of an attempt, most of which is computed once. On a task without goals, success is to
+ * make no call.
  */
-export function getSuccess(attempt: Attempt): Success {
+export function getSuccess(attempt: Attempt, judging?: Judging): Success {
   let success = successes.get(attempt);
   if (!success) successes.set(attempt, (success = computeSuccess(attempt)));
-  return success;
+  const untold = judging?.ignoresAnswers ? [] : listUntold(attempt);
+  if (untold.length === 0) return success;
+  const reasons = [...success.reasons, ...untold];
+  return { ...success, achieved: false, hasToldAll: false, reasons };
 }
 
 /**
  * Whether an attempt succeeded, which is computed once. This costs much less than `getSuccess`,
  * which says why not.
  */
-export function isAchieved(attempt: Attempt): boolean {
+export function isAchieved(attempt: Attempt, judging?: Judging): boolean {
   let achieved = successes.get(attempt)?.achieved ?? achievements.get(attempt);
   if (achieved === undefined) achievements.set(attempt, (achieved = computeAchievement(attempt)));
-  return achieved;
+  return achieved && (judging?.ignoresAnswers === true || hasToldAll(attempt));
 }
 
 function computeAchievement(attempt: Attempt): boolean {
@@ -102,7 +113,8 @@ function computeSuccess(attempt: Attempt): Success {
     const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
     const reasons = [...unwanted, ...broken, ...cuts];
     const achieved = reasons.length === 0;
-    return { achieved, isGoalState: true, hasAllReads: true, ...rules, reasons, differences: [] };
+    const whole = { isGoalState: true, hasAllReads: true, hasToldAll: true };
+    return { achieved, ...whole, ...rules, reasons, differences: [] };
   }
   const differences = listDifferences(attempt);
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
@@ -111,6 +123,7 @@ function computeSuccess(attempt: Attempt): Success {
     achieved: reasons.length === 0,
     isGoalState: differences.length === 0,
     hasAllReads: missingReads.length === 0,
+    hasToldAll: true,
     ...rules,
     reasons,
     differences: differences.flatMap(it => it.difference ?? []),

@@ -87,7 +87,7 @@ class LineScorer {
     const scored = scoreRecorded(this.#score, { trajectory, task }, profile, paperProfile);
     if ("unscorable" in scored) return createScored(place, trajectory, task, scored);
     const [breakdown, { total: paper }] = scored.breakdowns;
-    const success = isAchieved(scored.attempt);
+    const success = isAchieved(scored.attempt, profile);
     return createScored(place, trajectory, task, { breakdown, paper, success });
   }
 

@@ -49,7 +49,7 @@ export function createScore(
     ? scorePrefix(attempt, profile, prefix)
     : (whole ?? (scored as UnscoredAttempt));
   const isComplete = isScored(result);
-  const success = isComplete && !isPrefix ? getSuccess(attempt) : undefined;
+  const success = isComplete && !isPrefix ? getSuccess(attempt, profile) : undefined;
   const totals = prefixes ? listPrefixTotals(attempt, profile) : undefined;
   return {
     ...createTotals(trajectory, profile, result),

@@ -49,7 +49,7 @@ export function computeReward(
     attempt,
     profiles: [profile, ...shownProfiles.filter(it => shown.some(of => of.profile === it.name))],
     breakdowns: [first, ...shown],
-    success: getSuccess(attempt),
+    success: getSuccess(attempt, profile),
   };
 }
 

@@ -111,7 +111,7 @@ async function scoreTask(
     const task = await readTask(file, entry);
     const scored = scoreRecorded(score, { task, trajectory: task.trajectory }, profile);
     if ("unscorable" in scored) return {};
-    return { total: scored.breakdowns[0].total, success: isAchieved(scored.attempt) };
+    return { total: scored.breakdowns[0].total, success: isAchieved(scored.attempt, profile) };
   } catch (error) {
     // opening the task says what is wrong with it
     if (error instanceof UserError) return {};

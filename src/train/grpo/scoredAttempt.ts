@@ -79,7 +79,7 @@ export function createAttemptScorer({
       trajectory,
       breakdown,
       paper: paper.total,
-      success: isAchieved(scored.attempt),
+      success: isAchieved(scored.attempt, profile),
       opening,
       branch,
       logprobs,
