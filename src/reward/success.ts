@@ -1,8 +1,8 @@
 /**
- * Decides whether an attempt succeeded: it must end by itself, in the goals' state, show and tell in
- * time whatever the user asked for, and keep the rules of the task's policy. Look-ups that do not
- * say what they are for must be made as they are. Success is reported beside the reward; the paper's
- * reward does not contain it.
+ * Decides whether an attempt succeeded: it must end by itself, in the goals' state, show and tell
+ * in time whatever the user asked for, and keep the rules of the task's policy. Look-ups that do
+ * not say what they are for must be made as they are. Success is reported beside the reward; the
+ * paper's reward does not contain it.
  */
 import { computeDigest } from "../environment/digest.ts";
 import { type Json, isJsonObject } from "../environment/json.ts";
