@@ -15,7 +15,7 @@ import { createScorer, scoreRecorded } from "../reward/scorer.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
-import type { RecordedAttempt } from "../trajectory/attempt.ts";
+import { describeReplaced, type RecordedAttempt } from "../trajectory/attempt.ts";
 import { readRecordedAttempts, readTasks } from "../trajectory/file.ts";
 import { findChange } from "../trajectory/replay.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -30,6 +30,8 @@ export type AttemptScore =
       /** Under the paper's profile, whichever was chosen. */
       readonly paper: Breakdown;
       readonly success: Success;
+      /** That it was recorded with other results. */
+      readonly note?: string | undefined;
     }
   | { readonly why: string };
 
@@ -84,7 +86,9 @@ export async function scoreAttempts(
       const change = findChange(catalog, header);
       if (change.what) tally.changes.set(change.what, change.remedy);
       const [breakdown, paper] = recordedScore.breakdowns;
-      score = { breakdown, paper, success: getSuccess(recordedScore.attempt, profile) };
+      const { attempt } = recordedScore;
+      const [success, note] = [getSuccess(attempt, profile), describeReplaced(attempt)];
+      score = { breakdown, paper, success, note };
     }
     tally.add(score);
     pages?.write({
@@ -129,6 +133,8 @@ export class ScoreTally {
     Mean
   >;
   succeeded = 0;
+  /** Attempts that were recorded with other results. */
+  noted = 0;
   unscored = 0;
   bugs = 0;
 
@@ -145,6 +151,7 @@ export class ScoreTally {
     this.total.add(total);
     this.paper.add(score.paper.total);
     if (score.success.achieved) this.succeeded++;
+    if (score.note !== undefined) this.noted++;
     if (rule === "abstain") this.abstaining.add(total);
     else for (const part of partNames) this.parts[part].add(parts[part].score);
   }

@@ -159,7 +159,7 @@ function toJson(
 ) {
   const { id, task, policy } = header;
   if ("why" in result) return { id, task, policy, unscorable: result.why };
-  const { breakdown, paper, success } = result;
+  const { breakdown, paper, success, note } = result;
   const { profile, rule, parts, extras, total } = breakdown;
   const scores =
     rule === "abstain"
@@ -177,6 +177,7 @@ function toJson(
     success: success.achieved,
     why: success.reasons,
     ...(success.differences.length > 0 ? { differences: success.differences } : {}),
+    ...(note === undefined ? {} : { notes: [note] }),
   };
   return evidence ? { ...line, breakdown: formatBreakdownLine(breakdown) } : line;
 }
@@ -184,12 +185,12 @@ function toJson(
 function formatLine({ trajectory: { header } }: RecordedAttempt, result: AttemptScore): string {
   const id = escapeInvisible(header.id);
   if ("why" in result) return `${id}  not scored: ${escapeInvisible(result.why)}`;
-  const { breakdown } = result;
+  const { breakdown, success, note } = result;
   const parts =
     breakdown.rule === "abstain"
       ? "(no goals)"
       : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
-  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${formatSuccess(result.success)}`;
+  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${[formatSuccess(success), ...listNotes(note)].join("  ")}`;
 }
 
 function formatAttempt({ trajectory, task }: RecordedAttempt, result: AttemptScore): string {
@@ -199,25 +200,37 @@ function formatAttempt({ trajectory, task }: RecordedAttempt, result: AttemptSco
       ...taskOption,
       closing: [`not scored: ${result.why}`],
     }).text;
-  const { breakdown, paper, success } = result;
+  const { breakdown, paper, success, note } = result;
   const paperLines = breakdown.profile === paper.profile ? [] : describeTotals(paper).slice(0, 1);
   return formatTranscript(trajectory, {
     ...taskOption,
     describeCall: it => describeCall(breakdown, it),
-    closing: [...describeTotals(breakdown), ...paperLines, formatSuccess(success)],
+    closing: [
+      ...describeTotals(breakdown),
+      ...paperLines,
+      formatSuccess(success),
+      ...listNotes(note),
+    ],
   }).text;
 }
 
 const formatSuccess = ({ achieved, reasons }: Success) =>
   achieved ? "success" : `no success: ${escapeInvisible(reasons[0] ?? "")}`;
 
+const listNotes = (note: string | undefined): readonly string[] =>
+  note === undefined ? [] : [`(${note})`];
+
 function formatTally(
-  { total, paper, abstaining, parts, succeeded, unscored, changes }: ScoreTally,
+  { total, paper, abstaining, parts, succeeded, noted, unscored, changes }: ScoreTally,
   profile: string,
 ): string[] {
   const lines = [...changes].map(
-    ([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`,
+    ([what, remedy]) => `${what}, and attempts are judged by what it is now: ${remedy}`,
   );
+  if (noted > 0)
+    lines.push(
+      `${noted} recorded with results that the servers do not return, and scored on the replayed ones (prove-rl replay shows them)`,
+    );
   if (total.count > 0) {
     const byPaper = profile === paperProfile.name ? "" : ` (by paper ${formatMean(paper)})`;
     lines.push(

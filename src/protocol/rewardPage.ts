@@ -70,6 +70,8 @@ export interface RewardView {
   /** The call that the page goes to. */
   readonly call?: number;
   readonly unscorable?: string;
+  /** A remark on how it was scored. */
+  readonly note?: string;
   /** `reasons`: why not, one line per reason. Absent before the end, where it is decided. */
   readonly success?: { readonly value: boolean; readonly reasons: readonly string[] };
 }

@@ -19,6 +19,8 @@ export interface AttemptPage extends RecordedAttempt {
         /** The total under the paper's profile. */
         readonly paper: number;
         readonly success: Success;
+        /** A remark on how it was scored. */
+        readonly note?: string | undefined;
       }
     | { readonly unscorable: string };
 }
@@ -90,7 +92,7 @@ ${note === undefined ? "" : `<p class="note">${escape(note)}</p>`}
 function formatReward(reward: AttemptPage["reward"]): string {
   if ("unscorable" in reward)
     return `<h2>Reward</h2>\n<p>No reward: ${escape(reward.unscorable)}</p>`;
-  const { breakdown, paper, success } = reward;
+  const { breakdown, paper, success, note } = reward;
   const { profile, rule, parts, extras, total, n, budget } = breakdown;
   const rows = [
     ...(rule === "abstain" ? [] : partNames.map(it => formatPart(it, parts[it]))),
@@ -103,7 +105,7 @@ function formatReward(reward: AttemptPage["reward"]): string {
   return `<h2>Reward ${formatNumber(total)}</h2>
 <p class="note">${escape(`Profile ${profile} · ${n} calls, budget ${budget} · the paper's reward: ${formatNumber(paper)}`)}</p>
 ${table}
-<p>Success: <strong>${success.achieved ? "yes" : "no"}</strong></p>${reasons && `<ul>${reasons}</ul>`}`;
+<p>Success: <strong>${success.achieved ? "yes" : "no"}</strong></p>${reasons && `<ul>${reasons}</ul>`}${note === undefined ? "" : `<p class="note">${escape(note)}</p>`}`;
 }
 
 const formatPart = (name: string, part: Part) => {

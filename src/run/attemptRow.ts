@@ -37,6 +37,8 @@ export interface AttemptRow {
   readonly error?: string;
   /** Why the attempt cannot be scored. */
   readonly unscorable?: string;
+  /** That it was recorded with other results than the servers return. */
+  readonly note?: string;
 }
 
 /** The weights of parts by name. The total of an attempt is the sum of score · weight. */
@@ -46,7 +48,12 @@ export type PartWeights = Readonly<Record<string, number>>;
 export type RowPlace = Pick<AttemptRow, "line" | "step" | "attempt" | "advantage">;
 
 export type RowReward =
-  | { readonly breakdown: Breakdown; readonly paper: number; readonly success: boolean }
+  | {
+      readonly breakdown: Breakdown;
+      readonly paper: number;
+      readonly success: boolean;
+      readonly note?: string | undefined;
+    }
   | { readonly unscorable: string };
 
 const maxText = 160;
@@ -76,6 +83,7 @@ export function createAttemptRow(
           paper: reward.paper,
           success: reward.success,
           scores: listScores(reward.breakdown),
+          ...(reward.note === undefined ? {} : { note: reward.note }),
         }
       : { calls: calls.length, scores: {}, unscorable: truncate(reward.unscorable) }),
     ...(error === undefined ? {} : { error }),

@@ -11,6 +11,7 @@ import { isAchieved } from "../reward/success.ts";
 import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
 import { readJsonAt, type LineRange } from "../storage/lineIndex.ts";
 import { checkRegularFile } from "../storage/textFiles.ts";
+import { describeReplaced } from "../trajectory/attempt.ts";
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -87,8 +88,9 @@ class LineScorer {
     const scored = scoreRecorded(this.#score, { trajectory, task }, profile, paperProfile);
     if ("unscorable" in scored) return createScored(place, trajectory, task, scored);
     const [breakdown, { total: paper }] = scored.breakdowns;
-    const success = isAchieved(scored.attempt, profile);
-    return createScored(place, trajectory, task, { breakdown, paper, success });
+    const { attempt } = scored;
+    const [success, note] = [isAchieved(attempt, profile), describeReplaced(attempt)];
+    return createScored(place, attempt.trajectory, task, { breakdown, paper, success, note });
   }
 
   /** The lines of a file as JSON. */

@@ -1,5 +1,5 @@
 /** The score of an attempt as the service reports it. */
-import type { FinishedAttempt } from "../trajectory/attempt.ts";
+import { describeReplaced, type FinishedAttempt } from "../trajectory/attempt.ts";
 import {
   getEnd,
   listCalls,
@@ -39,11 +39,12 @@ export function createScore(
   notes: readonly string[] = [],
 ): Score {
   const profile = findProfile(name);
-  const { trajectory } = finished;
-  const isPrefix = prefix !== undefined && prefix <= listCalls(trajectory).length;
+  const isPrefix = prefix !== undefined && prefix <= listCalls(finished.trajectory).length;
   const wanted = isPrefix ? [] : group ? [profile, paperProfile] : [profile];
   const scored = score(finished, ...wanted);
   const { attempt } = scored;
+  const { trajectory } = attempt;
+  const replaced = describeReplaced(attempt);
   const [whole, paper] = "unscorable" in scored ? [] : scored.breakdowns;
   const result = isPrefix
     ? scorePrefix(attempt, profile, prefix)
@@ -56,7 +57,7 @@ export function createScore(
     success: success?.achieved ?? null,
     reasons: success?.reasons ?? [],
     differences: success?.differences ?? [],
-    notes,
+    notes: replaced === undefined ? notes : [...notes, replaced],
     ...(evidence && isComplete ? { breakdown: result } : {}),
     ...(Array.isArray(totals) ? { prefix_rewards: totals } : {}),
     ...(group && isComplete && success

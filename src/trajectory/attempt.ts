@@ -10,9 +10,9 @@ import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
 import { endTaskAfter } from "./oneTurn.ts";
-import { repeatCalls } from "./replay.ts";
+import { repeatCalls, replaceResult } from "./replay.ts";
 import type { Task } from "./task.ts";
-import { type Finished, type Trajectory } from "./trajectory.ts";
+import type { CallEvent, Event, Finished, Trajectory } from "./trajectory.ts";
 
 /** An attempt as files hold it. */
 export interface RecordedAttempt {
@@ -32,7 +32,10 @@ export interface FinishedAttempt extends RecordedAttempt {
 export interface Attempt {
   /** Up to the end of the turn, if only one turn was attempted. */
   readonly task: Task;
+  /** With the results that the servers return, whatever was recorded. */
   readonly trajectory: Finished<Trajectory>;
+  /** How many results were recorded otherwise. */
+  readonly replacedResults: number;
   /** All tools of the task's servers, on the menu or not, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly states: {
@@ -48,8 +51,9 @@ export interface Attempt {
 
 /**
  * Creates the attempt of a task and a trajectory. `finalState` is the one that a rollout hands
- * over; without it the trajectory is replayed. Throws a `UserError` if the task's goals no longer
- * run.
+ * over, whose results are those of the servers. Without it, the trajectory is a record: it is
+ * replayed, and results that differ are replaced. Throws a `UserError` if the task's goals no
+ * longer run.
  */
 export type CreateAttempt = (
   task: Task,
@@ -69,11 +73,34 @@ export function createAttemptFactory(catalog: Catalog): CreateAttempt {
     const { memo } = run;
     let replayed: Replayed | undefined;
     const getReplayed = () => (replayed ??= replayCalls(catalog, task, trajectory, memo));
-    const final = finalState ?? getReplayed().state;
     const listPatches = () => getReplayed().patches;
-    return { task, trajectory, tools, states: { start, goal, final }, listPatches };
+    const common = { task, tools, listPatches };
+    if (finalState)
+      return {
+        ...common,
+        trajectory,
+        replacedResults: 0,
+        states: { start, goal, final: finalState },
+      };
+    const { state, events, replacedResults } = getReplayed();
+    return {
+      ...common,
+      trajectory: replacedResults === 0 ? trajectory : { ...trajectory, events },
+      replacedResults,
+      states: { start, goal, final: state },
+    };
   };
 }
+
+/** What a score says about an attempt that was recorded with other results. */
+export const describeReplaced = ({
+  replacedResults,
+}: Pick<Attempt, "replacedResults">): string | undefined =>
+  replacedResults === 0
+    ? undefined
+    : replacedResults === 1
+      ? "1 result is not what the servers return; scored on the replayed one"
+      : `${replacedResults} results are not what the servers return; scored on the replayed ones`;
 
 /** Throws a `UserError` if the task's goals do not run. */
 export const checkGoals = (catalog: Catalog, task: Task): void => void runGoals(catalog, task);
@@ -113,6 +140,8 @@ const remedies: Readonly<Record<Exclude<Outcome["kind"], "ok">, string>> = {
 
 interface Replayed {
   readonly state: State;
+  readonly events: readonly Event[];
+  readonly replacedResults: number;
   /** For each call, what it changed. */
   readonly patches: readonly (readonly Patch[])[];
 }
@@ -128,6 +157,17 @@ function replayCalls(
     catalog,
     header.seed === task.seed ? { ...header, memo } : header,
   );
-  const patches = [...repeatCalls(session, events)].map(it => it.result.patches);
-  return { state: session.state, patches };
+  const patches: (readonly Patch[])[] = [];
+  const replaced = new Map<number, CallEvent>();
+  for (const { index, event, result } of repeatCalls(session, events)) {
+    patches.push(result.patches);
+    const replayed = replaceResult(event, result);
+    if (replayed !== event) replaced.set(index, replayed);
+  }
+  return {
+    state: session.state,
+    events: events.map((it, i) => replaced.get(i) ?? it),
+    replacedResults: replaced.size,
+    patches,
+  };
 }

@@ -187,6 +187,24 @@ const comparedFields = ["outcome", "value", "type", "error", "hint", "digest"] a
 /** The keys of a call's line that differ. */
 type LineField = (typeof comparedFields)[number];
 
+/**
+ * The call with the result that a session returns: the recorded event itself if its result is the
+ * same. Another state alone is no other result, and a call that broke stays as it is, because it is
+ * never scored.
+ */
+export function replaceResult(recorded: CallEvent, result: CallResult): CallEvent {
+  const { message, name, arguments: args, outcome } = recorded;
+  if (outcome.kind === "broken" || JSON.stringify(outcome) === JSON.stringify(result.outcome))
+    return recorded;
+  const replayed = createCallEvent(message, name, args, result);
+  return hasOtherResult(findDifferences(recorded, replayed))
+    ? createRecord({ recorded, replayed })
+    : recorded;
+}
+
+const hasOtherResult = (fields: readonly LineField[]): boolean =>
+  fields.some(it => it !== "digest");
+
 function findDifferences(recorded: CallEvent, replayed: CallEvent): readonly LineField[] {
   // a broken call's message holds a stack trace, which is not part of the state
   const fields =
@@ -218,12 +236,15 @@ export function rerecord(catalog: Catalog, trajectory: Trajectory): Rerecording 
       header: { ...header, servers },
       events: events.map((it, i) => replayed.get(i) ?? it),
     },
-    differing: steps.filter(it => it.differingFields.some(field => field !== "digest")),
+    differing: steps.filter(it => hasOtherResult(it.differingFields)),
   };
 }
 
 /** The new event, with its changes only if the old one has them. */
-function createRecord({ recorded, replayed }: ReplayedStep): CallEvent {
+function createRecord({
+  recorded,
+  replayed,
+}: Pick<ReplayedStep, "recorded" | "replayed">): CallEvent {
   const { patches, ...event } = replayed;
   return recorded.patches && patches ? { ...event, patches } : event;
 }

@@ -19,6 +19,7 @@ import {
   saying,
   transfer,
 } from "../trajectory/sampleTasks.ts";
+import { forgeArguments } from "../trajectory/forgedAttempt.ts";
 import { runCommand } from "./terminal.ts";
 
 const contract = {
@@ -286,8 +287,36 @@ describe("score F", () => {
       inFolder,
     );
     expect(notes[0]).toBe(
-      "the fixture small of banking has changed since, and success is judged by what it is now: restore that fixture, or synthesize the tasks anew",
+      "the fixture small of banking has changed since, and attempts are judged by what it is now: restore that fixture, or synthesize the tasks anew",
     );
+  });
+  test("an attempt is scored on what its calls return, not on the results in its file", async () => {
+    const facts = [{ entity: "acc_101", field: "balance", value: 3148.95 }];
+    const asked: Task = {
+      ...read,
+      goals: read.goals.map(goal => ({
+        ...goal,
+        calls: goal.calls.map(it => ({ ...it, for: "answers", facts })),
+      })),
+    };
+    const forged = forgeArguments(asked.trajectory);
+    const file = write("forged.trajectory.jsonl", formatTrajectory(forged));
+    const tasks = write("forged.tasks.jsonl", `${formatTaskLine(asked)}\n`);
+    const options = [file, "--tasks", tasks];
+    const { out, notes } = await runCommand(score, [...options, "--json"], inFolder);
+    expect(JSON.parse(out[0]!)).toMatchObject({
+      success: false,
+      coverage: 0,
+      notes: ["1 result is not what the servers return; scored on the replayed one"],
+    });
+    expect(notes[0]).toBe(
+      "1 recorded with results that the servers do not return, and scored on the replayed ones (prove-rl replay shows them)",
+    );
+    const honest = await runCommand(score, [tasks, "--json"], inFolder);
+    expect(JSON.parse(honest.out[0]!)).toMatchObject({ success: true });
+    expect(JSON.parse(honest.out[0]!)).not.toHaveProperty("notes");
+    const shown = await runCommand(score, [...options, "--show"], inFolder);
+    expect(shown.out.join("\n")).toMatch(/not what the servers return; scored on the replayed/);
   });
   test("needs a file and an existing profile", async () => {
     await expect(runCommand(score, [])).rejects.toThrow(

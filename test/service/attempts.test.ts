@@ -39,6 +39,7 @@ import {
   saying,
   transfer,
 } from "../trajectory/sampleTasks.ts";
+import { forgeArguments } from "../trajectory/forgedAttempt.ts";
 import { sendRequest } from "./countingService.ts";
 
 const tasks: Task[] = [];
@@ -312,6 +313,34 @@ test("recorded attempts are scored anew, and one that cannot be has an error in 
   expect(scores[3]).toMatchObject({
     error: { code: "UNKNOWN_TASK", message: expect.stringContaining("t-gone") },
   });
+});
+
+test("recorded attempts are scored on what their calls return, not on their recorded results", async () => {
+  const readers = tasks.filter(
+    it => it.goals.length > 0 && it.goals.every(goal => goal.calls.every(call => call.for)),
+  );
+  const { scores } = await send(
+    "POST",
+    "/v1/scores",
+    {
+      trajectories: readers.flatMap(({ trajectory }) =>
+        [forgeArguments(trajectory), trajectory].map(formatTrajectoryLine),
+      ),
+      group: true,
+    },
+    schemas.scoresResponse,
+  );
+  for (const [i, it] of scores.entries())
+    if (i % 2 === 1) expect(it).toMatchObject({ success: true, notes: [] });
+    else {
+      expect(it).toMatchObject({
+        success: false,
+        notes: [expect.stringMatching(/not what the servers return; scored on the replayed/)],
+      });
+      const { trajectory } = (it as unknown as { group: { trajectory: object } }).group;
+      expect(JSON.stringify(trajectory)).toContain('"outcome":"refused"');
+    }
+  expect(scores.length).toBeGreaterThan(10);
 });
 
 describe("the conversation", () => {

@@ -38,8 +38,8 @@ const searchTexts = new WeakMap<AttemptRow, string>();
 function getSearchText(row: AttemptRow): string {
   let text = searchTexts.get(row);
   if (text === undefined) {
-    const { task, request, servers, kind, split, policy, error, unscorable } = row;
-    text = [task, request, ...servers, kind, split, policy, error, unscorable]
+    const { task, request, servers, kind, split, policy, error, unscorable, note } = row;
+    text = [task, request, ...servers, kind, split, policy, error, unscorable, note]
       .filter(it => it !== undefined)
       .join(" ")
       .toLowerCase();
@@ -142,7 +142,10 @@ export const createColumns = (
     name: "error",
     title: "First Error",
     width: 300,
-    read: it => it.error ?? (it.unscorable && `no reward: ${it.unscorable}`),
+    read: ({ error, unscorable, note }) =>
+      note && error
+        ? `${error} (${note})`
+        : (error ?? note ?? (unscorable && `no reward: ${unscorable}`)),
   },
   { name: "server", title: "Server", width: 130, read: it => it.servers.join(", ") },
   { name: "kind", title: "Kind", width: 74, read: it => it.kind },

@@ -30,6 +30,7 @@ export function createTotals(
     group,
     createSuccessCard(view.success),
     element("p", { class: "quiet budget" }, formatBudget(selected)),
+    view.note !== undefined && element("p", { class: "quiet budget" }, `${view.note}.`),
     createProfileList(view, choose),
   );
 }

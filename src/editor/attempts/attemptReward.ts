@@ -16,6 +16,7 @@ import {
 import { isScored, type Unscorable } from "../../reward/reward.ts";
 import { createScorer, scoreRecorded, type ScoredAttempt } from "../../reward/scorer.ts";
 import { getSuccess, type Success } from "../../reward/success.ts";
+import { describeReplaced } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Event, Trajectory } from "../../trajectory/trajectory.ts";
 
@@ -139,11 +140,13 @@ function requireBreakdown(result: Breakdown | Unscorable): Breakdown {
 /** Reward and success as the last lines of a transcript. */
 export function formatRewardLines(reward: AttemptReward): readonly string[] {
   if ("unscorable" in reward) return [`no reward: ${reward.unscorable}`];
-  const { breakdowns, success } = reward;
+  const { attempt, breakdowns, success } = reward;
+  const note = describeReplaced(attempt);
   const [first, ...others] = breakdowns.map(describeTotals);
   return [
     ...(first ?? []),
     ...others.map(it => it[0]!),
     `success: ${success.achieved ? "yes" : `no (${success.reasons.join("; ")})`}`,
+    ...(note === undefined ? [] : [note]),
   ];
 }

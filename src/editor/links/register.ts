@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { env, type ExtensionContext, Uri, window, workspace } from "vscode";
 import { createAttemptPage } from "../../reward/attemptPage.ts";
+import { describeReplaced } from "../../trajectory/attempt.ts";
 import { paperProfile } from "../../reward/profiles.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
@@ -128,11 +129,11 @@ async function exportAttempt(
 
 function createPage({ trajectory, task, reward }: OpenAttempt): string {
   if ("unscorable" in reward) return createAttemptPage({ trajectory, task, reward });
-  const { breakdowns, success } = reward;
+  const { breakdowns, success, attempt } = reward;
   const paper = breakdowns.find(it => it.profile === paperProfile.name)!.total;
   return createAttemptPage({
     trajectory,
     task,
-    reward: { breakdown: breakdowns[0], paper, success },
+    reward: { breakdown: breakdowns[0], paper, success, note: describeReplaced(attempt) },
   });
 }

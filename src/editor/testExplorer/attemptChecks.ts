@@ -6,7 +6,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
 import { createScorer, scoreRecorded } from "../../reward/scorer.ts";
 import { getSuccess } from "../../reward/success.ts";
-import type { RecordedAttempt } from "../../trajectory/attempt.ts";
+import { describeReplaced, type RecordedAttempt } from "../../trajectory/attempt.ts";
 import { checkReplay, type ReplayedStep } from "../../trajectory/replay.ts";
 import { type CallEvent, formatCallLine } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
@@ -47,7 +47,10 @@ export const checkSuccess: Check = (catalog, attempt) => {
   const score = scoreRecorded(createScorer(catalog), attempt, defaultProfile);
   if ("unscorable" in score) return { kind: "errored", message: score.unscorable };
   const { achieved, reasons } = getSuccess(score.attempt);
-  return achieved ? { kind: "passed" } : { kind: "failed", message: reasons.join("; ") };
+  if (achieved) return { kind: "passed" };
+  const note = describeReplaced(score.attempt);
+  const message = reasons.join("; ");
+  return { kind: "failed", message: note === undefined ? message : `${message} (${note})` };
 };
 
 /** A missing server, fixture or tool is a result of the check. */

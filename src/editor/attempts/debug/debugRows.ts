@@ -13,6 +13,7 @@ import {
   listPartChanges,
 } from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
+import { describeReplaced } from "../../../trajectory/attempt.ts";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
 import { type CallEvent, formatCallLine } from "../../../trajectory/trajectory.ts";
 import { formatPatchPath, getValueAt, splitPointer } from "../../shared/jsonValues.ts";
@@ -157,6 +158,7 @@ function createRewardRows(target: DebugTarget, position: CursorPosition): readon
   if ("unscorable" in reward) return [{ name: "no reward", text: reward.unscorable }];
   const prefix = countPrefix(cursor.trajectory.events, position.position);
   const breakdowns = scoreShownPrefix(reward, prefix);
+  const note = describeReplaced(reward.attempt);
   const hasChanged = position.event?.kind === "call" || position.event?.kind === "ended";
   return [
     ...(position.event?.kind === "call"
@@ -165,6 +167,7 @@ function createRewardRows(target: DebugTarget, position: CursorPosition): readon
     ...(hasChanged ? [createChangeRow(target, reward, position, prefix)] : []),
     ...breakdowns.map((it, i) => createTotalRow(it, i === 0)),
     createSuccessRow(reward, position),
+    ...(note === undefined ? [] : [{ name: "note", text: note }]),
   ];
 }
 

@@ -3,6 +3,7 @@ import { canonicalJson } from "../../../environment/json.ts";
 import type { CallLine, GoalLine, RewardView } from "../../../protocol/rewardPage.ts";
 import { countPrefix, describePrefix } from "../../../reward/prefixReward.ts";
 import { profiles } from "../../../reward/profiles.ts";
+import { describeReplaced } from "../../../trajectory/attempt.ts";
 import type { Goal } from "../../../trajectory/task.ts";
 import { listCalls, type CallEvent, type Trajectory } from "../../../trajectory/trajectory.ts";
 import {
@@ -29,7 +30,9 @@ export const createRewardView = (
   policy: trajectory.header.policy,
   ended: describeEnd(trajectory),
   request: getFirstRequest(trajectory),
-  calls: listCalls(trajectory).map(createCallLine),
+  calls: listCalls("attempt" in reward ? reward.attempt.trajectory : trajectory).map(
+    createCallLine,
+  ),
   goals: (task?.goals ?? []).map(createGoalLine),
   profiles: profiles.map(({ name, summary }) => ({ name, summary })),
   profile,
@@ -42,17 +45,18 @@ function createRewardPart(
   trajectory: Trajectory,
   reward: ShownReward,
   position: number | undefined,
-): Pick<RewardView, "breakdowns" | "totals" | "changes" | "prefix" | "success"> {
+): Pick<RewardView, "breakdowns" | "totals" | "changes" | "note" | "prefix" | "success"> {
   const totals = getPrefixTotals(reward);
   const changes = listPrefixChanges(reward);
   const { achieved, reasons } = reward.success;
   const success = { value: achieved, reasons };
-  if (position === undefined) return { breakdowns: reward.breakdowns, totals, changes, success };
+  const note = describeReplaced(reward.attempt);
+  const common = { totals, changes, ...(note === undefined ? {} : { note }) };
+  if (position === undefined) return { ...common, breakdowns: reward.breakdowns, success };
   const index = countPrefix(trajectory.events, position);
   return {
+    ...common,
     breakdowns: scoreShownPrefix(reward, index),
-    totals,
-    changes,
     prefix: { index, text: describePrefix(trajectory, index) },
     ...(index === totals.length - 1 ? { success } : {}),
   };
