@@ -55,12 +55,10 @@ async function check(name: string, task: Task, expected: readonly string[]) {
   expect(listMessages(await solve(name, task)).slice(0, -1)).toEqual(expected);
 }
 
-/** Whether a solver succeeds; undefined where it has no way of its own. */
-async function succeeds(name: string, task: Task): Promise<boolean | undefined> {
+async function succeeds(name: string, task: Task): Promise<boolean> {
   const audit = await createAuditor(catalog, [getSolver(name)])(task);
   if (audit.kind !== "audited") throw new Error(audit.why);
-  const [attempt] = audit.attempts;
-  return attempt?.differs ? attempt.success : undefined;
+  return audit.attempts[0]!.success;
 }
 
 const move = 'transfer from_account="acc_101",to_account="acc_108",amount=50';
@@ -170,7 +168,7 @@ describe("right solvers", () => {
   test("all of them succeed where any way is accepted, and make no call where none is wanted", async () => {
     for (const name of ["asker", "parallel", "verifier"]) await check(name, await abstain(), []);
     for (const name of ["verifier", "asker", "parallel", "alternative-reader"])
-      expect(await succeeds(name, await moveToBoth())).not.toBe(false);
+      expect(await succeeds(name, await moveToBoth())).toBe(true);
   });
 
   test("none of them uses an id that nothing has shown", async () => {
@@ -180,8 +178,7 @@ describe("right solvers", () => {
       goals: [goal([transfer("acc_108", 50)])],
       teacher: [calling(transfer("acc_108", 50)), saying("Done.")],
     });
-    const own = solvers.filter(it => it.kind === "right" && !it.isIdle?.(task));
-    for (const solver of own) {
+    for (const solver of solvers.filter(it => it.kind === "right")) {
       const policy = createSolverPolicy(solver, task);
       const { events } = (await rollout(task, policy, catalog)).trajectory;
       expect(events.filter(it => it.kind === "call")).toEqual([]);
@@ -233,10 +230,11 @@ describe("wrong solvers", () => {
     check("one-call-and-stop", await moveToBoth(), [list, "Done."]));
   test("none of them succeeds", async () => {
     const ruled = await createRuledTask();
-    const wrong = ["lazy", "guesser", "skipper", "one-wrong-value", "rule-breaker", "confirmer"];
-    for (const name of [...wrong, "everything-once", "one-call-and-stop"])
+    // the task has no condition to ignore
+    const wrong = solvers.filter(it => it.kind === "wrong" && it.name !== "ignores-conditions");
+    for (const { name } of wrong)
       expect([name, await succeeds(name, ruled)]).toEqual([name, false]);
-    for (const name of ["asker", "verifier"])
+    for (const name of ["asker", "parallel", "verifier"])
       expect([name, await succeeds(name, ruled)]).toEqual([name, true]);
   });
 });

@@ -138,7 +138,7 @@ function* readAgain(run: SolverRun, call: PlannedCall): Steps {
 }
 
 /** A read that needs nothing but the entity's id. */
-export function findReader({ tools }: SolverRun, entity: string, id: string): Call | undefined {
+function findReader({ tools }: SolverRun, entity: string, id: string): Call | undefined {
   for (const tool of tools.values()) {
     if (tool.effect !== "read") continue;
     const required = listArguments(tool).filter(it => it.isRequired);

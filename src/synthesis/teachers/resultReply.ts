@@ -14,6 +14,7 @@ import {
   chooseAlternatives,
   fillSlots,
   findSlots,
+  listAlternatives,
   markVerbatim,
   joinWithAnd,
 } from "../text/templateText.ts";
@@ -30,6 +31,17 @@ export interface ResultReply extends ToolReply {
   readonly listedRows: readonly ListedRow[];
   /** Slots of its template, and paths of its conditions. */
   readonly paths: readonly string[];
+  readonly common: CommonReply;
+}
+
+/** What every reply says that could be given instead of one. */
+interface CommonReply {
+  /** The slots of all, without `.size`. */
+  readonly slots: readonly string[];
+  /** All of them answer yes or no. */
+  readonly polarity?: "yes" | "no" | undefined;
+  /** All of them say that there is nothing. */
+  readonly isNone: boolean;
 }
 
 interface ResultReplyOptions {
@@ -52,13 +64,14 @@ export function renderResultReply(
   const value = getCallValue(call);
   const rows = findRows(value);
   const isWrite = intent.tool.effect === "write";
-  const pickReply = (texts: readonly string[], paths: readonly string[] = []): ResultReply => ({
+  const pickReply = (texts: readonly string[], isNone = false): ResultReply => ({
     text: random.pick(texts),
     isWrite,
     listedRows: [],
-    paths,
+    paths: isNone ? ["count"] : [],
+    common: { slots: [], isNone },
   });
-  const pickEmptyReply = () => pickReply(toolTemplates.empty ?? styleGuide.nothing, ["count"]);
+  const pickEmptyReply = () => pickReply(toolTemplates.empty ?? styleGuide.nothing, true);
   const getFieldOrCount = (path: string): Json | undefined =>
     getField(value, path) ?? (path === "count" ? rows?.length : undefined);
   const order = <T>(replies: readonly T[]): readonly T[] => {
@@ -71,11 +84,13 @@ export function renderResultReply(
     return pickEmptyReply();
   const lacksRows =
     rows?.length === 0 && intentReplies.length > 0 && intentReplies.every(listsItems);
+  const source: ReplySource = { intent, call, context, rows };
+  const usual = intent.replies ?? toolTemplates.reply ?? styleGuide.done;
+  const common = findCommonReply(usual, getFieldOrCount, source);
   const reply = findFittingReply(
     [...intentReplies, ...toolReplies],
     lacksRows ? toolReplies[0] : undefined,
-    (template, avoidsRepetition) =>
-      renderTemplate(template, avoidsRepetition, { intent, call, context, rows }),
+    (template, avoidsRepetition) => renderTemplate(template, avoidsRepetition, common, source),
     isAlone ? maxReplyLength : maxReplyLength / 2,
   );
   return reply ?? (rows?.length === 0 ? pickEmptyReply() : pickReply(styleGuide.done));
@@ -117,14 +132,63 @@ interface ReplySource {
   readonly rows: readonly Json[] | undefined;
 }
 
+/**
+ * Finds what all usual replies say that suit a result: those whose conditions it meets or, if none
+ * does, those without conditions.
+ */
+function findCommonReply(
+  replies: readonly ReplyTemplate[],
+  getFieldOrCount: (path: string) => Json | undefined,
+  { intent, call, context, rows }: ReplySource,
+): CommonReply {
+  const suitable = new Set(selectReplies(replies, getFieldOrCount, all => all));
+  const renderSlot = (slot: string) => renderField(slot, intent, call, rows, context);
+  const findTexts = (isConditional: boolean) =>
+    replies.flatMap(it =>
+      (typeof it !== "string") === isConditional && suitable.has(getReplyText(it))
+        ? listAlternatives(getReplyText(it)).filter(
+            text =>
+              findSlots(text).every(slot => renderSlot(slot) !== undefined) &&
+              !repeatsValue(text, renderSlot),
+          )
+        : [],
+    );
+  const conditional = findTexts(true);
+  const texts = conditional.length > 0 ? conditional : findTexts(false);
+  const [first = "", ...others] = texts;
+  return {
+    slots: listPaths(first).filter(slot => others.every(it => listPaths(it).includes(slot))),
+    polarity: (["yes", "no"] as const).find(
+      it => texts.length > 0 && texts.every(text => getPolarity(text) === it),
+    ),
+    isNone: conditional.length > 0 && conditional.every(it => negation.test(it)),
+  };
+}
+
+/** The slots of a text, without `.size`. */
+const listPaths = (text: string): string[] => findSlots(text).map(it => it.replace(/\.size$/, ""));
+
+/** The answer that a text begins with, in lower case. */
+const getPolarity = (text: string): string | undefined =>
+  /^(Yes|No)[,.:;!]/.exec(text)?.[1]!.toLowerCase();
+
+const negation = /\b(no|none|nobody|nothing|never|not|without)\b|n't\b/i;
+
 /** Renders one template, or returns undefined if a slot has no text. */
 function renderTemplate(
   template: string,
   avoidsRepetition: boolean,
+  common: CommonReply,
   { intent, call, context, rows }: ReplySource,
 ): ResultReply | undefined {
   const chosen = chooseAlternatives(template, context.random);
-  const renderSlot = (slot: string) => renderField(slot, intent, call, rows, context);
+  const renderSlot = (slot: string) => {
+    const text = renderField(slot, intent, call, rows, context);
+    const isSummedUp = slot === "items" && rows && isLongList(rows, context);
+    return isSummedUp && !/\{count\}/.test(chosen)
+      ? text?.replace(endMark, ` (${rows.length} in all)${endMark}`)
+      : text;
+  };
   if (avoidsRepetition && repeatsValue(chosen, renderSlot)) return undefined;
   const text = fillSlots(chosen, renderSlot)?.replaceAll(/ euros euros\b/g, " euros");
   if (text === undefined) return undefined;
@@ -137,6 +201,12 @@ function renderTemplate(
     isWrite: intent.tool.effect === "write",
     listedRows: listsItems(chosen) && rows ? listShownRows(intent, call, rows, context) : [],
     paths: [...findSlots(chosen), ...listConditionPaths(template, replies)],
+    common: {
+      ...common,
+      polarity: getPolarity(chosen) === common.polarity ? common.polarity : undefined,
+      slots: common.slots.filter(it => listPaths(chosen).includes(it)),
+      isNone: common.isNone && negation.test(chosen),
+    },
   };
 }
 
@@ -192,6 +262,13 @@ const rowLimits = { all: 12, first: 10 };
 /** The same for replies of limited length. */
 const briefRowLimits = { all: 4, first: 3 };
 
+/** The number of rows is told of a list with more rows than this, or that is not read out whole. */
+const maxToldRows = 10;
+
+/** Whether a list is summed up by the number of its rows. */
+export const isLongList = (rows: readonly Json[], context: ConversationContext): boolean =>
+  rows.length > maxToldRows || countListedRows(rows, context) < rows.length;
+
 function countListedRows(
   rows: readonly Json[],
   { maxReplyLength }: Pick<ConversationContext, "maxReplyLength">,
@@ -227,7 +304,7 @@ export function renderField(
   if (slot === "count") return rows && String(rows.length);
   if (slot === "items") {
     if (!rows || rows.length === 0) return undefined;
-    const rowSchema = getRowSchema(schema, rows, call);
+    const rowSchema = findRowSchema(schema, rows, call);
     const shownRows = rows.slice(0, countListedRows(rows, context));
     return renderRows(
       shownRows,
@@ -302,7 +379,7 @@ function renderRows(
 }
 
 /** The template whose conditions a row meets. */
-const selectItem = (item: ToolTemplates["item"], row: Json): string | undefined =>
+export const selectItem = (item: ToolTemplates["item"], row: Json): string | undefined =>
   typeof item === "object"
     ? selectReplies(
         item,
@@ -352,11 +429,17 @@ function listShownRows(
 }
 
 /** Whether the field of a result at a dotted path is a sum of money. */
-function isMoneyField(schema: JsonSchema | undefined, path: string): boolean {
-  const keys = path.split(".");
-  let field: JsonSchema | undefined = schema;
-  for (const key of keys) field = field && findProperty(field, key);
-  return isMoney(keys.at(-1)!, field);
+const isMoneyField = (schema: JsonSchema | undefined, path: string): boolean =>
+  isMoney(path.split(".").at(-1)!, findFieldSchema(schema, path));
+
+/** The schema of the field at a dotted path. */
+export function findFieldSchema(
+  schema: JsonSchema | undefined,
+  path: string,
+): JsonSchema | undefined {
+  let field = schema;
+  for (const key of path.split(".")) field = field && findProperty(field, key);
+  return field;
 }
 
 function findProperty(schema: JsonSchema, key: string): JsonSchema | undefined {
@@ -370,7 +453,8 @@ function findProperty(schema: JsonSchema, key: string): JsonSchema | undefined {
   return undefined;
 }
 
-function getRowSchema(
+/** The schema of the rows of a call's result. */
+export function findRowSchema(
   schema: JsonSchema,
   rows: readonly Json[],
   call: CallEvent,

@@ -54,6 +54,8 @@ export interface PlannedIntent extends Intent {
     readonly field: string;
     /** What the assistant says if the condition does not hold; absent where it holds. */
     readonly otherwise?: readonly string[];
+    /** The user does not ask for what it depends on. */
+    readonly isUnasked?: boolean;
   };
 }
 

@@ -91,7 +91,8 @@ test("an alternative succeeds in the place of the teacher's call", async () => {
         isSame(call, toCall(goalCall)) ? [alternative] : [call],
       );
       const text = `${task.id}: ${JSON.stringify(alternative)}`;
-      expect(getSuccess(attempt).reasons, text).toEqual([]);
+      // the teacher's words may sum up what only its own call shows
+      expect(getSuccess(attempt, { ignoresAnswers: true }).reasons, text).toEqual([]);
     }
 });
 

@@ -155,14 +155,15 @@ export class ScenarioSteps {
       const limit = this.#renderLimit(condition, settled);
       const intent = replaceLimit(result!.intent, limit);
       const first = addCondition(lookUp.intent, intent, condition, settled, limit);
-      checker.commit({ ...lookUp, intent: first });
+      const unasked = { ...first, condition: { ...first.condition!, isUnasked: true } };
+      checker.commit({ ...lookUp, intent: unasked });
       if (settled.isMet) {
         const again = checker.checkIntent({ ...result!, intent });
         if (again.outcome.kind !== "ok") return undefined;
         this.#commit(step, again);
       }
       const found = createConditionalStep({ ...result!, intent }, settled);
-      return { ...found, intents: [first, ...found.intents] };
+      return { ...found, intents: [unasked, ...found.intents] };
     }
     return undefined;
   }
