@@ -251,6 +251,9 @@ export class RunMonitor {
       hasEnded ||= event.kind === "finished" || event.kind === "failed";
       this.#handleEvent(event);
     }
+    // a process that dies closes its connections before it is gone: its files say later that it is
+    const error =
+      hasEnded || this.#isDisposed ? undefined : await findDeathError(this.folder, attachment.pid);
     this.#attachment = undefined;
     this.#trainerStatus = undefined;
     try {
@@ -260,8 +263,6 @@ export class RunMonitor {
       if (!(error instanceof UserError)) throw error;
     }
     this.#notify({ kind: "status" });
-    if (hasEnded || this.#isDisposed) return;
-    const error = await findDeathError(this.folder, attachment.pid);
     if (error) this.#notify({ kind: "failed", error });
   }
 

@@ -98,6 +98,15 @@ async function start(then = ""): Promise<number> {
   return attachment.pid;
 }
 
+/** Also true of one that has ended, until this process has noticed it. */
+function isProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 const addCheckpoint = (step: number) => {
   const checkpoint = join(folder(), "checkpoints", String(step));
   mkdirSync(checkpoint, { recursive: true });
@@ -108,9 +117,9 @@ test("a trainer that is killed is an error in each window, with the reason and R
   const pid = await start();
   addCheckpoint(6);
   const monitors = [await openWindow(), await openWindow()];
-  await vi.waitFor(() => expect(monitors.map(it => it.status.state)).toContain("training"));
+  await expect.poll(() => monitors.map(it => it.status.state)).toEqual(["training", "training"]);
   process.kill(pid, "SIGKILL");
-  await vi.waitFor(() => expect(editor.shown).toHaveLength(2), 10_000);
+  await expect.poll(() => editor.shown).toHaveLength(2);
   for (const it of editor.shown)
     expect(it).toEqual({
       message:
@@ -118,7 +127,7 @@ test("a trainer that is killed is an error in each window, with the reason and R
       buttons: ["Resume"],
     });
   expect(monitors.map(it => it.status.state)).toEqual(["interrupted", "interrupted"]);
-  await vi.waitFor(() => expect(editor.commands).toHaveLength(2));
+  await expect.poll(() => editor.commands).toHaveLength(2);
   expect(editor.commands[0]).toEqual([
     "prove.resumeTraining",
     { kind: "run", monitor: monitors[0] },
@@ -134,7 +143,7 @@ test("without a checkpoint, it says that the run cannot be resumed", async () =>
   const pid = await start();
   await openWindow();
   process.kill(pid, "SIGSEGV");
-  await vi.waitFor(() => expect(editor.shown).toHaveLength(1), 10_000);
+  await expect.poll(() => editor.shown).toHaveLength(1);
   expect(editor.shown[0]).toEqual({
     message:
       "The training of first ended before its first step: the trainer died (SIGSEGV). Read trainer.log in the run folder; the run has no checkpoint that it can be resumed from, so start a new one.",
@@ -147,8 +156,8 @@ test("a trainer that was stopped, and a window that is closed, are no error", as
   const [closed, monitor] = [await openWindow(), await openWindow()];
   closed.dispose();
   await monitor.request("stop").catch(() => {});
-  await vi.waitFor(() => expect(monitor.status.state).toBe("stopped"), 10_000);
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
+  await expect.poll(() => monitor.status.state).toBe("stopped");
+  await expect.poll(() => isProcess(pid)).toBe(false);
   expect(editor.shown).toEqual([]);
   expect(readFileSync(getLogFile(folder()), "utf8")).not.toContain("ended by");
 });
@@ -171,7 +180,7 @@ test("a second trainer of the folder is refused while the first one starts", asy
   writeFileSync(slow, "setInterval(() => {}, 1000);");
   // it never listens, so that it goes on starting
   const starting = startTrainer({ folder: folder(), program: slow, fixtures: [root] });
-  await vi.waitFor(() => expect(readTrainerProcess(folder())).toBeDefined(), 10_000);
+  await expect.poll(() => readTrainerProcess(folder())).toBeDefined();
   const { pid } = readTrainerProcess(folder())!;
   const monitor = await openWindow();
   expect(monitor.status.state).toBe("starting");
