@@ -30,6 +30,7 @@ import {
   extendRun,
   getDiscardedFile,
   findLatestCheckpoint,
+  measureTraining,
   readEnd,
   readMetrics,
 } from "../../src/run/folder.ts";
@@ -41,6 +42,7 @@ import { findProcessStart } from "../../src/storage/processes.ts";
 import { synthesize } from "../../src/synthesis/pipeline/run/synthesize.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
+import { runTrainer } from "../../src/train/trainer.ts";
 import { programs } from "../compute/numbers.ts";
 import { endTrainer } from "./endTrainer.ts";
 import { writeTinyStudent } from "./tinyStudent.ts";
@@ -133,6 +135,15 @@ function copyRunFolder(folder: string): string {
 }
 const startOn = (folder: string, from: readonly string[] = fixtures): Promise<Attachment> =>
   startTrainer({ folder, program: join(programs, "trainer.js"), fixtures: from });
+
+/** Trains in this process. */
+const train = (folder: string) =>
+  runTrainer({
+    folder,
+    catalog: openCatalog(servers, fixtures),
+    fixtures,
+    program: join(programs, "trainer.js"),
+  });
 
 /** Waits for the end of the training and returns all events. */
 async function readEvents(attachment: Attachment): Promise<TrainerEvent[]> {
@@ -264,10 +275,12 @@ test("a run with a limit of seconds that is killed and resumed equals another on
   for await (const event of attachment.events) if (event.kind === "saved" && event.step >= 4) break;
   await attachment.request("stop");
   while (readTrainerLock(uninterrupted)) await sleep(20);
-  const interrupted = createRunFolder(grpo({ steps: undefined, seconds: 4 }));
-  for await (const { kind } of (await startOn(interrupted)).events) if (kind === "saved") break;
-  process.kill(readTrainerLock(interrupted)!.pid, "SIGKILL");
+  const interrupted = createRunFolder(grpo({ steps: undefined, seconds: 600 }));
+  const killed = await startOn(interrupted);
+  for await (const { kind } of killed.events) if (kind === "saved") break;
+  process.kill(killed.pid, "SIGKILL");
   while (readTrainerLock(interrupted)) await sleep(20);
+  extendRun(interrupted, { seconds: measureTraining(interrupted).seconds + 1 });
   await readEvents(await startOn(interrupted));
   expect(readEnd(interrupted)).toMatchObject({ by: "time" });
   const runs = [uninterrupted, interrupted];
@@ -525,17 +538,19 @@ describe("a trainer", () => {
     const file = join(root, "many.tasks.jsonl");
     writeFileSync(file, readFileSync(tasks, "utf8").repeat(2000));
     const folder = createRunFolder(grpo({ tasks: file }));
-    const attachment = await startOn(folder);
-    let status = await attachment.request("status");
-    while (!status.doing.startsWith("reading tasks: ")) {
-      await sleep(20);
-      status = await attachment.request("status");
-    }
+    // another process could have read all of them before it gets the request
+    const ended = train(folder);
+    await expect.poll(() => readTrainerLock(folder), { interval: 1 }).toBeDefined();
+    const attachment = (await attachTrainer(folder))!;
+    const isReading = (it: TrainerEvent) =>
+      it.kind === "status" && it.status.doing.startsWith("reading tasks: ");
+    for await (const it of attachment.events) if (isReading(it)) break;
     await attachment.request("stop");
     const events = await readEvents(attachment);
     expect(events.at(-1)).toEqual({ kind: "finished", step: 0, by: "stop" });
     const doing = events.flatMap(it => (it.kind === "status" ? it.status.doing : []));
     expect(doing).not.toContain("reading tasks: 16000");
+    expect(await ended).toEqual({ by: "stop", step: 0 });
     expect(readEnd(folder)).toEqual({ by: "stop", step: 0 });
   });
 
@@ -571,12 +586,21 @@ describe("a run that cannot start fails with the reason", () => {
     });
   };
 
+  /** The same of a trainer in this process, which is started sooner. */
+  const checkHere = async (folder: string, reason: RegExp) => {
+    const end = await train(folder);
+    const what = expect.stringMatching(reason) as string;
+    expect(end).toMatchObject({ by: "failed", what });
+    expect(readEnd(folder)).toEqual(end);
+  };
+
   test("no tasks of its split", () =>
     check(
       createRunFolder(grpo({ split: "heldout-server" })),
       /holds no tasks of the split heldout-server/,
     ));
-  test("no tasks file", () => check(createRunFolder(grpo({ tasks: join(root, "none") })), /none/));
+  test("no tasks file", () =>
+    checkHere(createRunFolder(grpo({ tasks: join(root, "none") })), /none/));
   test("tasks that have changed since it began, and its steps are kept", async () => {
     const file = join(root, "changed.tasks.jsonl");
     writeFileSync(file, readFileSync(tasks));
@@ -586,7 +610,7 @@ describe("a run that cannot start fails with the reason", () => {
     rmSync(getCheckpointFolder(folder, 2), { recursive: true });
     const metrics = readFileSync(join(folder, "metrics.jsonl"), "utf8");
     writeFileSync(file, readFileSync(tasks, "utf8").split("\n").slice(1).join("\n"));
-    await check(folder, /changed\.tasks\.jsonl has changed since the run in .* began/);
+    await checkHere(folder, /changed\.tasks\.jsonl has changed since the run in .* began/);
     expect(readFileSync(join(folder, "metrics.jsonl"), "utf8")).toBe(metrics);
   });
   test("a checkpoint that is incomplete", () => {
@@ -615,7 +639,7 @@ describe("a run that cannot start fails with the reason", () => {
       "checkpoints/2.77.tmp": "half",
     };
     for (const [name, text] of Object.entries(kept)) writeFileSync(join(folder, name), text);
-    await check(folder, /checkpoints\/0\/config\.json has the format prove\/model@9, .*newer/);
+    await checkHere(folder, /checkpoints\/0\/config\.json has the format prove\/model@9, .*newer/);
     for (const [name, text] of Object.entries(kept))
       expect(readFileSync(join(folder, name), "utf8"), name).toBe(text);
   });
@@ -627,7 +651,7 @@ describe("a run that cannot start fails with the reason", () => {
     };
     config.saw.servers["banking"] = "other";
     writeFileSync(file, JSON.stringify(config));
-    return check(folder, /learned the tools of banking as they were/);
+    return checkHere(folder, /learned the tools of banking as they were/);
   });
   test("a chat format that has changed", () => {
     const folder = createRunFolder(grpo());
@@ -636,7 +660,7 @@ describe("a run that cannot start fails with the reason", () => {
       file,
       JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), chat: "other" }),
     );
-    return check(folder, /learned to read conversations in another way/);
+    return checkHere(folder, /learned to read conversations in another way/);
   });
   test("a limit on the size of files that a checkpoint exceeds", async () => {
     const folder = createRunFolder(grpo());
@@ -657,6 +681,6 @@ describe("a run that cannot start fails with the reason", () => {
     const folder = createRunFolder(grpo());
     for (const name of readdirSync(join(folder, "checkpoints")))
       rmSync(join(folder, "checkpoints", name), { recursive: true });
-    await check(folder, /has no checkpoint/);
+    await checkHere(folder, /has no checkpoint/);
   });
 });
