@@ -22,6 +22,9 @@ export const testSettings = {
   ...quietSettings,
   "security.workspace.trust.enabled": false,
   "workbench.reduceMotion": "on",
+  // a tooltip on the row where the mouse happens to be hides the next row from a click
+  "workbench.hover.delay": 1_000_000,
+  "workbench.hover.reducedDelay": 1_000_000,
   "window.commandCenter": false,
   "git.enabled": false,
   "debug.openDebug": "openOnSessionStart",
