@@ -31,6 +31,17 @@ export const phrase = (min: number, max: number) => z.string().min(min).max(max)
 export const rowLimit = (defaultCount: number, max = 50) =>
   z.int().min(1).max(max).optional().describe(`At most this many, ${defaultCount} if not given`);
 
+/**
+ * How many rows match in all, whether the limit leaves some out or not. `lists` are the fields of
+ * the result that hold the rows, `x-total-of` in the published schema.
+ */
+export const rowTotal = (...lists: readonly [string, ...string[]]) =>
+  z
+    .int()
+    .min(0)
+    .describe(`Rows of ${lists.join(", ")} in all, with those that are left out`)
+    .meta({ "x-total-of": lists });
+
 /** A calendar day that exists, `YYYY-MM-DD`. */
 export const day = () => z.iso.date({ error: "must be a day that exists, YYYY-MM-DD" });
 

@@ -23,7 +23,8 @@ import {
   startsTurn,
   type CallEvent,
 } from "../trajectory/trajectory.ts";
-import { type Json, canonicalJson } from "../environment/json.ts";
+import { isSameResult } from "../environment/listTotals.ts";
+import type { Json } from "../environment/json.ts";
 import { UserError } from "../userError.ts";
 import { createRules, type AssistantMessage, type Conversation } from "./policy.ts";
 import { countAnswersInTurn, findUserAnswer } from "./userAnswers.ts";
@@ -296,7 +297,7 @@ const isSame = (recorded: CallEvent, executed: CallEvent): boolean =>
   recorded.outcome.kind === executed.outcome.kind &&
   (recorded.outcome.kind !== "ok" ||
     executed.outcome.kind !== "ok" ||
-    canonicalJson(recorded.outcome.value) === canonicalJson(executed.outcome.value));
+    isSameResult(recorded.outcome.value, executed.outcome.value));
 
 /**
  * The most messages of a policy: the task's limit or, for one turn, what the teacher's messages in

@@ -5,7 +5,7 @@
  */
 import { computeDigest } from "../environment/digest.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
-import { canonicalJson } from "../environment/json.ts";
+import { isSameResult } from "../environment/listTotals.ts";
 import type { CallResult } from "../environment/outcome.ts";
 import type { Session } from "../environment/session.ts";
 import type { State } from "../environment/state.ts";
@@ -20,8 +20,8 @@ import {
 } from "./trajectory.ts";
 
 /**
- * How a step compares with its record: byte for byte the same, or different, and then whether a
- * fixture or tool that the trajectory pins has changed.
+ * How a step compares with its record: the same (see `isSameResult`), or different, and then
+ * whether a fixture or tool that the trajectory pins has changed.
  */
 type Verdict = "same" | "differs" | "fixture changed" | "tool changed";
 
@@ -212,7 +212,7 @@ function findDifferences(recorded: CallEvent, replayed: CallEvent): readonly Lin
       ? (["digest"] as const)
       : comparedFields;
   const [before, after] = [formatCallLine(recorded), formatCallLine(replayed)];
-  return fields.filter(it => canonicalJson(before[it]) !== canonicalJson(after[it]));
+  return fields.filter(it => !isSameResult(before[it], after[it]));
 }
 
 interface Rerecording {

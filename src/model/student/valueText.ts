@@ -5,6 +5,7 @@
  */
 import type { Call } from "../../environment/outcome.ts";
 import { isJsonObject } from "../../environment/json.ts";
+import { findTotalField, isCut } from "../../environment/listTotals.ts";
 import { listBranches, toSchema } from "../../environment/schemaKeywords.ts";
 import type { Conversation } from "../../policy/policy.ts";
 import { isTooDeep } from "../../storage/jsonDepth.ts";
@@ -98,7 +99,9 @@ export function formatResultRows(
       ? value.map(it => formatRow(it, schema?.["items"] as JsonSchema | undefined, brief))
       : ["none"];
   if (!isJsonObject(value)) return [formatBare(value)];
-  const keys = Object.keys(value);
+  // rows that are all there need no total
+  const total = schema && !isCut(schema, value) ? findTotalField(schema)?.key : undefined;
+  const keys = Object.keys(value).filter(it => it !== total);
   const onlyValue = keys.length === 1 ? value[keys[0]!] : undefined;
   if (Array.isArray(onlyValue))
     return formatResultRows(onlyValue, propertyOf(schema, keys[0]!), brief);

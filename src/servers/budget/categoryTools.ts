@@ -1,7 +1,7 @@
 /** Tools that list, create and limit categories, and create, fund and list savings goals. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, label, phrase, day } from "../../environment/fieldSchemas.ts";
+import { cents, label, phrase, day, rowTotal } from "../../environment/fieldSchemas.ts";
 import { roundToCents } from "../../environment/amounts.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -66,7 +66,10 @@ export const categoryTools = {
         .describe("True for categories only whose limit is overspent"),
       archived: z.boolean().optional().describe("True for the archived ones instead"),
     },
-    returns: { categories: z.array(z.object({ ...categoryRow, ...spendingFields })) },
+    returns: {
+      total: rowTotal("categories"),
+      categories: z.array(z.object({ ...categoryRow, ...spendingFields })),
+    },
     run(budget, { name, month: targetMonth, kind, over_limit, archived = false }, { now }) {
       const selectedMonth = targetMonth ?? now.slice(0, 7);
       findMonth(budget, selectedMonth);
@@ -83,9 +86,8 @@ export const categoryTools = {
           category_id,
           ...describeSpending(budget, category_id, selectedMonth),
         }));
-      return {
-        categories: over_limit ? rows.filter(it => it.left !== undefined && it.left < 0) : rows,
-      };
+      const matches = over_limit ? rows.filter(it => it.left !== undefined && it.left < 0) : rows;
+      return { total: matches.length, categories: matches };
     },
   }),
   create_category: tool({

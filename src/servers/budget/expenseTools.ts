@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, day, id, label, rowLimit } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, rowLimit, rowTotal } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
@@ -238,7 +238,8 @@ export const expenseTools = {
       limit: rowLimit(10),
     },
     returns: {
-      count: z.int(),
+      // the total of this list is a sum of money
+      count: rowTotal("expenses"),
       total: cents(),
       expenses: z.array(z.object({ ...row, method: z.string(), category_id: id("category") })),
     },
@@ -367,6 +368,7 @@ export const summaryTools = {
       saved: cents(),
       free: cents().describe("Income less all the others"),
       expenses: z.int(),
+      total: rowTotal("categories"),
       categories: z
         .array(z.object({ ...categoryRow, spent: cents() }))
         .describe("The five with the most"),
@@ -388,6 +390,7 @@ export const summaryTools = {
         ...computeBalance(budget, selectedMonth),
         expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(selectedMonth))
           .length,
+        total: topCategories.length,
         categories: topCategories.slice(0, maxCategoryRows),
       };
     },

@@ -1,7 +1,7 @@
 /** Tools that read calendars, events, series, the agenda and free times. */
 import { z } from "zod";
 import { containsAll } from "../kit/table.ts";
-import { id, label, minute, day, rowLimit } from "../../environment/fieldSchemas.ts";
+import { id, label, minute, day, rowLimit, rowTotal } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import {
   minutesPerDay,
@@ -103,6 +103,7 @@ export const eventQueries = {
       limit,
     },
     returns: {
+      total: rowTotal("events", "series"),
       events: eventRows.optional(),
       series: z
         .array(
@@ -150,6 +151,7 @@ export const eventQueries = {
           : [],
       );
       return {
+        total: firstMatches.length,
         ...(events.length > 0 || series.length === 0 ? { events } : {}),
         ...(series.length > 0 ? { series } : {}),
         ...(firstMatches.length > maxRows ? { more: firstMatches.length - maxRows } : {}),
@@ -166,6 +168,7 @@ export const eventQueries = {
       limit,
     },
     returns: {
+      total: rowTotal("events"),
       events: z.array(
         z.object({
           title: label("event"),
@@ -198,6 +201,7 @@ export const eventQueries = {
           (a.event_id < b.event_id ? -1 : 1),
       );
       return {
+        total: matches.length,
         events: matches.slice(0, maxRows).map(({ event_id, event: { title, repeats }, start }) => ({
           title,
           event_id,
@@ -287,6 +291,7 @@ export const agendaTools = {
     },
     returns: {
       day: day(),
+      total: rowTotal("events"),
       events: z.array(z.object({ title: label("event"), event_id: id("event"), time: z.string() })),
       invitations: z
         .array(
@@ -316,6 +321,7 @@ export const agendaTools = {
         .slice(0, maxInvitations);
       return {
         day: today,
+        total: ownOccurrences.length,
         events: ownOccurrences.map(({ event, event_id, start, end }) => ({
           title: event.title,
           event_id,
@@ -348,7 +354,10 @@ export const availabilityTools = {
         .describe("Full names or e-mail addresses of others who must be free"),
       limit: rowLimit(3, 20),
     },
-    returns: { slots: z.array(z.object({ start: slot(), end: minute() })) },
+    returns: {
+      total: rowTotal("slots"),
+      slots: z.array(z.object({ start: slot(), end: minute() })),
+    },
     run(state, { day: date, minutes, until, people = [], limit: maxSlots = 3 }, { now }) {
       const [from, to] = parseDayRange(date, until ?? date, 31);
       const everyone = [...new Set([state.user, ...people.map(it => findPersonId(state, it))])];
@@ -357,7 +366,7 @@ export const availabilityTools = {
         toMinutes(`1970-01-01T${it}`),
       ) as [number, number];
       const slots: { start: string; end: string }[] = [];
-      for (let at = from; at < to && slots.length < maxSlots;) {
+      for (let at = from; at < to;) {
         const time = { start: at, end: at + minutes };
         const isOpen =
           !isWeekend(at) && getMinuteOfDay(at) >= opens && getMinuteOfDay(at) + minutes <= closes;
@@ -365,7 +374,7 @@ export const availabilityTools = {
         if (isFree) slots.push({ start: formatMinute(at), end: formatMinute(at + minutes) });
         at = isFree ? Math.ceil((at + minutes) / 30) * 30 : at + 30;
       }
-      return { slots };
+      return { total: slots.length, slots: slots.slice(0, maxSlots) };
     },
   }),
   check_conflicts: tool({

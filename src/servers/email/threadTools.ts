@@ -1,6 +1,14 @@
 /** Tools that search and read threads and messages, and label, archive and mark threads. */
 import { z } from "zod";
-import { day, id, label, minute, phrase, rowLimit } from "../../environment/fieldSchemas.ts";
+import {
+  day,
+  id,
+  label,
+  minute,
+  phrase,
+  rowLimit,
+  rowTotal,
+} from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { ascending, getSchemas } from "../kit/table.ts";
@@ -85,6 +93,7 @@ export const threadQueries = {
       limit: rowLimit(7),
     },
     returns: {
+      total: rowTotal("threads"),
       threads: z.array(
         z.object({
           ...getSchemas(threadLabel),
@@ -130,6 +139,7 @@ export const threadQueries = {
         x.at(-1)!.at < y.at(-1)!.at || (x.at(-1)!.at === y.at(-1)!.at && a > b) ? 1 : -1,
       );
       return {
+        total: matches.length,
         threads: matches.slice(0, maxRows).map(([thread_id, all]) => {
           const last = all.findLast(it => it.from !== state.user) ?? all.at(-1)!;
           const unreadCount = all.filter(it => it.unread).length;
@@ -219,6 +229,7 @@ export const labelTools = {
       name: label("label").optional().describe("Only labels and folders whose name contains this"),
     },
     returns: {
+      total: rowTotal("labels"),
       labels: z.array(z.object({ name: label("label"), label_id: id("label"), threads: z.int() })),
       folders: z
         .array(z.object({ name: label("folder"), folder_id: id("folder"), threads: z.int() }))
@@ -247,7 +258,7 @@ export const labelTools = {
             threads: count(thread => thread.folder === it.name),
           });
       }
-      return { labels, ...(folders.length > 0 ? { folders } : {}) };
+      return { total: labels.length, labels, ...(folders.length > 0 ? { folders } : {}) };
     },
   }),
   add_label: tool({

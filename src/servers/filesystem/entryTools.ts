@@ -15,6 +15,7 @@ import {
   measureSize,
   sortEntries,
   pathGroups,
+  pathGroupNames,
   groupPaths,
   walkTree,
   toAbsolutePath,
@@ -34,7 +35,7 @@ import {
   nameSchema,
   newPathSchema,
 } from "./state.ts";
-import { minute } from "../../environment/fieldSchemas.ts";
+import { minute, rowTotal } from "../../environment/fieldSchemas.ts";
 import {
   createDirectory,
   createFile,
@@ -87,6 +88,7 @@ export const navigationTools = {
     },
     returns: {
       count: z.int().describe("How many there are in all"),
+      total: rowTotal(...pathGroupNames, "contains"),
       ...pathGroups,
       contains: z.array(z.string()).optional().describe("Names in an archive"),
     },
@@ -96,7 +98,8 @@ export const navigationTools = {
       if (entry.type === "archive") {
         requirePermission(state, entry, "r", segments);
         const names = listArchiveNames(entry.entries);
-        return { count: names.length, contains: names.slice(0, maxRows) };
+        const total = names.length;
+        return { count: total, total, contains: names.slice(0, maxRows) };
       }
       const { entries } = findReadableDirectory(state, input).entry;
       const rows = sortEntries(entries).filter(([name]) => all || !name.startsWith("."));
@@ -108,6 +111,7 @@ export const navigationTools = {
         );
       return {
         count: rows.length,
+        total: rows.length,
         ...groupPaths(
           rows.slice(0, maxRows).map(([name, it]) => [formatPath(state, [...segments, name]), it]),
         ),
@@ -122,15 +126,22 @@ export const navigationTools = {
       depth: z.int().min(1).max(8).optional().describe("How many levels, 2 if not given"),
       limit: limit.describe("At most this many lines, 30 if not given"),
     },
-    returns: { directories: z.int(), files: z.int(), lines: z.array(z.string()) },
+    returns: {
+      directories: z.int(),
+      files: z.int(),
+      total: rowTotal("lines"),
+      lines: z.array(z.string()),
+    },
     run(state, { path: input, depth = 2, limit: maxRows = 30 }) {
       const place = findReadableDirectory(state, input);
       const seen = walkTree(state, place, depth);
       const directories = seen.filter(([, it]) => it.type === "directory").length;
+      const lines = formatOutline(state, place.entry, depth, "");
       return {
         directories,
         files: seen.length - directories,
-        lines: formatOutline(state, place.entry, depth, "").slice(0, maxRows),
+        total: lines.length,
+        lines: lines.slice(0, maxRows),
       };
     },
   }),
@@ -233,6 +244,7 @@ export const entryQueries = {
     },
     returns: {
       count: z.int(),
+      total: rowTotal(...pathGroupNames),
       ...pathGroups,
       files: z.array(z.object({ name: nameSchema("file"), path: path.file })).optional(),
     },
@@ -245,6 +257,7 @@ export const entryQueries = {
       );
       return {
         count: matches.length,
+        total: matches.length,
         ...(files ? { files: files.map(it => ({ name: it.split("/").at(-1)!, path: it })) } : {}),
         ...rest,
       };

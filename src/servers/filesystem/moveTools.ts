@@ -43,7 +43,7 @@ import {
   path,
   nameSchema,
 } from "./state.ts";
-import { id, minute, rowLimit } from "../../environment/fieldSchemas.ts";
+import { id, minute, rowLimit, rowTotal } from "../../environment/fieldSchemas.ts";
 
 const tool = createToolFactory(FilesystemState);
 
@@ -287,6 +287,7 @@ export const trashTools = {
     },
     returns: {
       count: z.int(),
+      total: rowTotal("items"),
       items: z.array(
         z.object({
           name: nameSchema("trash_item"),
@@ -306,6 +307,7 @@ export const trashTools = {
       );
       return {
         count: rows.length,
+        total: rows.length,
         items: rows.slice(0, limit).map(([trash_id, it]) => ({
           name: it.name,
           trash_id,

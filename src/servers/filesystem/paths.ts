@@ -326,6 +326,7 @@ export const pathGroups = {
   zips: z.array(path.zip).optional(),
   tars: z.array(path.tar).optional(),
 };
+export const pathGroupNames = ["files", "directories", "links", "zips", "tars"] as const;
 const groupNames = {
   file: "files",
   directory: "directories",

@@ -17,6 +17,7 @@ import {
   requireFile,
 } from "./paths.ts";
 import { path, FilesystemState, type File, newPathSchema } from "./state.ts";
+import { rowTotal } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { canonicalJson } from "../../environment/json.ts";
 import { createFile, addEntry, rewriteFile, reserveSpace } from "./treeEdits.ts";
@@ -32,7 +33,7 @@ const fileParameter = path.file.describe("Text file");
 const limit = z.int().min(1).max(200).optional();
 const lineLimit = limit.describe("At most this many lines, 20 if not given");
 const lines = z.array(z.string());
-const total = z.int().describe("Lines in all");
+const total = rowTotal("lines");
 
 const separator = z
   .enum(["comma", "semicolon", "tab", "space"])
@@ -149,6 +150,7 @@ export const searchTools = {
     },
     returns: {
       count: z.int().describe("Lines that match in all"),
+      total: rowTotal("matches"),
       matches: z.array(z.object({ path: path.file, line: z.int(), text: z.string() })),
     },
     run(state, { pattern, path: input, ignore_case = false, limit: maxRows = 10 }) {
@@ -161,7 +163,8 @@ export const searchTools = {
             : [],
         ),
       );
-      return { count: matches.length, matches: matches.slice(0, maxRows) };
+      const total = matches.length;
+      return { count: total, total, matches: matches.slice(0, maxRows) };
     },
   }),
   sort: tool({
@@ -282,7 +285,13 @@ export const compareTools = {
       second: path.file.describe("Text file after"),
       limit: lineLimit,
     },
-    returns: { same: z.boolean(), removed: z.int(), added: z.int(), changes: lines },
+    returns: {
+      same: z.boolean(),
+      removed: z.int(),
+      added: z.int(),
+      total: rowTotal("changes"),
+      changes: lines,
+    },
     run(state, { first, second, limit: maxRows = 20 }) {
       const [a, b] = [readLines(state, first), readLines(state, second)];
       if (Math.max(a.length, b.length) > maxComparedLines)
@@ -293,6 +302,7 @@ export const compareTools = {
         same: changes.length === 0,
         removed,
         added: changes.length - removed,
+        total: changes.length,
         changes: changes.slice(0, maxRows),
       };
     },

@@ -1,6 +1,6 @@
 /** Tools that search and show restaurants, menus and dishes. */
 import { z } from "zod";
-import { cents, label, id, rowLimit } from "../../environment/fieldSchemas.ts";
+import { cents, label, id, rowLimit, rowTotal } from "../../environment/fieldSchemas.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { contains, descending, meets, type RowContext, getSchemas } from "../kit/table.ts";
 import {
@@ -142,6 +142,7 @@ export const menuQueries = {
     },
     returns: {
       restaurant: z.string(),
+      total: rowTotal("dishes"),
       dishes: z.array(z.object({ ...getSchemas(dishRow), sold_out: z.boolean().optional() })),
     },
     run(deliveries, { restaurant_id, dish, section, most_price }) {
@@ -156,6 +157,7 @@ export const menuQueries = {
       );
       return {
         restaurant: name,
+        total: matches.length,
         dishes: matches.slice(0, 50).map(([dish_id, it]) => ({
           dish: it.name,
           dish_id,
@@ -214,7 +216,10 @@ export const menuQueries = {
       most_price: mostPrice,
       limit: rowLimit(8),
     },
-    returns: { dishes: z.array(z.object({ ...getSchemas(dishRow), restaurant: z.string() })) },
+    returns: {
+      total: rowTotal("dishes"),
+      dishes: z.array(z.object({ ...getSchemas(dishRow), restaurant: z.string() })),
+    },
     run(deliveries, { diet, restaurant_id, open_now, most_price, limit = 8 }, { now }) {
       if (restaurant_id !== undefined) requireNotPaused(deliveries, restaurant_id);
       const matches = Object.entries(deliveries.dishes).filter(([, it]) => {
@@ -230,6 +235,7 @@ export const menuQueries = {
       });
       matches.sort(([a, x], [b, y]) => x.price - y.price || (a < b ? -1 : 1));
       return {
+        total: matches.length,
         dishes: matches.slice(0, limit).map(([dish_id, { name, price, restaurant_id: at }]) => {
           return { dish: name, dish_id, price, restaurant: deliveries.restaurants[at]!.name };
         }),

@@ -1,6 +1,6 @@
 /** Tools that list and show devices, rooms and sensors. */
 import { z } from "zod";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { id, label, rowTotal } from "../../environment/fieldSchemas.ts";
 import { createToolFactory, refuse } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import {
@@ -71,6 +71,7 @@ export const deviceQueries = {
       name: label("device").optional().describe("Only devices whose name contains this"),
     },
     returns: {
+      total: rowTotal("devices", "blinds", "locks", "vacuums"),
       devices: z.array(
         z.object({
           name: label("device"),
@@ -103,6 +104,7 @@ export const deviceQueries = {
         listByKind("vacuum"),
       ];
       return {
+        total: matches.length,
         devices: matches.flatMap(([device_id, it]) =>
           it.kind === "blinds" || it.kind === "lock" || it.kind === "vacuum"
             ? []
@@ -172,20 +174,23 @@ export const roomQueries = {
       "List the rooms of the flat with how many devices each has and what it draws now, all of them or only those whose name contains some words.",
     input: { name: label("room").optional().describe("Only rooms whose name contains this") },
     returns: {
+      total: rowTotal("rooms"),
       rooms: z.array(z.object(getSchemas({ ...roomRow, devices: z.int(), watts }))),
       mode: z.string().describe("home, night, or away with the alarm armed"),
     },
-    run: (home, { name }, { now }) => ({
-      rooms: listRows(home.rooms)
-        .filter(([, it]) => !name || containsText(it.name, name))
-        .map(([room_id, it]) => ({
+    run(home, { name }, { now }) {
+      const matches = listRows(home.rooms).filter(([, it]) => !name || containsText(it.name, name));
+      return {
+        total: matches.length,
+        rooms: matches.map(([room_id, it]) => ({
           room: it.name,
           room_id,
           devices: Object.values(home.devices).filter(device => device.room_id === room_id).length,
           watts: computeRoomDraw(home, room_id, now),
         })),
-      mode: home.mode,
-    }),
+        mode: home.mode,
+      };
+    },
   }),
   get_room_state: rooms.get({
     summary:

@@ -1,6 +1,6 @@
 /** Tools for door locks and vacuums. */
 import { z } from "zod";
-import { day, id, label, minute, sensitive } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, sensitive, rowTotal } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { minCharge } from "./switchTools.ts";
@@ -133,6 +133,7 @@ export const doorLockTools = {
         .describe("At most this many entries of the log, 5 if not given"),
     },
     returns: {
+      total: rowTotal("log"),
       log: z.array(happening),
       locks: z.array(
         z.object({
@@ -155,6 +156,7 @@ export const doorLockTools = {
         .filter(it => doors.has(it.lock_id) && (!since || it.at.slice(0, 10) >= since))
         .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.lock_id < b.lock_id ? -1 : 1));
       return {
+        total: log.length,
         log: log.slice(0, limit).map(({ lock_id, at, action, by }) => ({
           door: doors.get(lock_id)!.name,
           at,

@@ -1,6 +1,6 @@
 /** Tools that list projects, and list, search, show, create and change issues. */
 import { z } from "zod";
-import { day, id, label, rowLimit, phrase } from "../../environment/fieldSchemas.ts";
+import { day, id, label, rowLimit, rowTotal, phrase } from "../../environment/fieldSchemas.ts";
 import { createToolFactory, refuse } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { contains, equals, getSchemas, meets } from "../kit/table.ts";
@@ -152,7 +152,7 @@ export const issueQueries = {
       type: z.enum(types).optional().describe("Only issues of this type"),
       limit: rowLimit(10),
     },
-    returns: { issues: z.array(z.object(getSchemas(listedRow))) },
+    returns: { total: rowTotal("issues"), issues: z.array(z.object(getSchemas(listedRow))) },
     run(state, { query, type, limit = 10 }, { now }) {
       const key = query.trim().toUpperCase();
       const isFound = (issueId: string, it: Issue) =>
@@ -169,6 +169,7 @@ export const issueQueries = {
           compareKeys(a[0], b[0]),
       );
       return {
+        total: found.length,
         issues: found
           .slice(0, limit)
           .map(([issueId]) => issues.show(listedRow, state, issueId, now)),

@@ -1,6 +1,6 @@
 /** Tools that plan sprints, log work on issues and report the time of a project. */
 import { z } from "zod";
-import { label, day, phrase, id } from "../../environment/fieldSchemas.ts";
+import { label, day, phrase, id, rowTotal } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
@@ -308,6 +308,7 @@ export const workTools = {
       project_id: projectKey(),
       minutes: z.int(),
       entries: z.int(),
+      total: rowTotal("issues"),
       issues: z
         .array(z.object({ ...getSchemas(issueLabel), minutes: z.int() }))
         .describe("The ten with the most time"),
@@ -328,15 +329,14 @@ export const workTools = {
       const byIssue = new Map<string, number>();
       for (const it of entries)
         byIssue.set(it.issue_id, (byIssue.get(it.issue_id) ?? 0) + it.minutes);
-      const topIssues = [...byIssue]
-        .sort(([a, x], [b, y]) => y - x || compareKeys(a, b))
-        .slice(0, 10);
+      const sorted = [...byIssue].sort(([a, x], [b, y]) => y - x || compareKeys(a, b));
       return {
         project,
         project_id,
         minutes: entries.reduce((sum, it) => sum + it.minutes, 0),
         entries: entries.length,
-        issues: topIssues.map(([issue_id, minutes]) => ({
+        total: sorted.length,
+        issues: sorted.slice(0, 10).map(([issue_id, minutes]) => ({
           title: state.issues[issue_id]!.title,
           issue_id,
           minutes,

@@ -1,6 +1,14 @@
 /** Tools that move, assign, link, label and comment on issues. */
 import { z } from "zod";
-import { id, minute, phrase, rowLimit, day, label } from "../../environment/fieldSchemas.ts";
+import {
+  id,
+  minute,
+  phrase,
+  rowLimit,
+  rowTotal,
+  day,
+  label,
+} from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { getSchemas } from "../kit/table.ts";
@@ -206,6 +214,7 @@ export const workflowTools = {
       limit: rowLimit(10),
     },
     returns: {
+      total: rowTotal("comments"),
       comments: z.array(
         z.object({ comment_id: id("comment"), by: person(), at: minute(), text: z.string() }),
       ),
@@ -217,6 +226,7 @@ export const workflowTools = {
         .filter(([, it]) => it.issue_id === issue_id && (!userId || it.by === userId))
         .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
       return {
+        total: comments.length,
         comments: comments.slice(0, limit).map(([comment_id, it]) => ({
           comment_id,
           by: getUserName(state, it.by),

@@ -4,7 +4,7 @@
  * functions of their own.
  */
 import { z } from "zod";
-import { id, rowLimit, spokenId } from "../../environment/fieldSchemas.ts";
+import { id, rowLimit, rowTotal, spokenId } from "../../environment/fieldSchemas.ts";
 import type { Json } from "../../environment/json.ts";
 import { createToolFactory, findEntity } from "../../environment/server.ts";
 import { containsText, containsWords } from "../../environment/textSearch.ts";
@@ -218,7 +218,7 @@ export const createTableFactory =
         { world, now }: Omit<RowContext<World>, "id">,
         isSelected: (row: R, id: string) => boolean,
         limit = defaultLimit,
-      ): { rows: Record<string, unknown>[]; count: number } => {
+      ): { rows: Record<string, unknown>[]; total: number } => {
         const all = rowsOf(world);
         const selected: KeyedRow<R>[] = [];
         const context = { id: "", world, now };
@@ -235,7 +235,7 @@ export const createTableFactory =
           const { id, row: it } = selected[i]!;
           rows.push(project(it, { id, world, now }));
         }
-        return { rows, count: selected.length };
+        return { rows, total: selected.length };
       };
     };
 
@@ -288,7 +288,11 @@ export const createTableFactory =
           effect: "read",
           summary,
           input,
-          returns: more ? { [as]: list, more: more.optional() } : { [as]: list },
+          returns: {
+            total: rowTotal(as),
+            [as]: list,
+            ...(more ? { more: more.optional() } : {}),
+          },
           run(world, args: Readonly<Record<string, unknown>>, { now }) {
             const values = args as Values<F>;
             check?.(values, world, now);
@@ -305,9 +309,9 @@ export const createTableFactory =
               return !where || where(it, values, context);
             };
             const limitArgument = args["limit"] as number | undefined;
-            const { rows, count } = select({ world, now }, isSelected, limitArgument);
-            const omitted = count - rows.length;
-            return more && omitted > 0 ? { [as]: rows, more: omitted } : { [as]: rows };
+            const { rows, total } = select({ world, now }, isSelected, limitArgument);
+            const omitted = total - rows.length;
+            return { total, [as]: rows, ...(more && omitted > 0 ? { more: omitted } : {}) };
           },
         });
       },

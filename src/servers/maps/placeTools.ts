@@ -1,6 +1,6 @@
 /** Tools that find and save places, and give the elevation, time zone and traffic at a place. */
 import { z } from "zod";
-import { id, label, rowLimit, minute } from "../../environment/fieldSchemas.ts";
+import { id, label, rowLimit, rowTotal, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
 import { getWeekdayName } from "../../environment/time.ts";
@@ -201,6 +201,7 @@ export const placeTools = {
       limit,
     },
     returns: {
+      total: rowTotal("places"),
       places: z.array(z.object(getSchemas(placeRow))),
       more: z.int().optional().describe("How many were left out"),
     },
@@ -221,6 +222,7 @@ export const placeTools = {
           (x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1),
       );
       return {
+        total: matches.length,
         places: sorted
           .slice(0, limit)
           .map(([place_id, { name, category }]) => ({ name, place_id, category })),
@@ -268,6 +270,7 @@ export const placeTools = {
       limit,
     },
     returns: {
+      total: rowTotal("places"),
       places: z.array(z.object({ ...getSchemas(placeRow), meters: z.int() })),
     },
     run(state, { place_id, category, radius = 500, open_now, limit = 8 }, { now }) {
@@ -288,6 +291,7 @@ export const placeTools = {
         }))
         .filter(it => it.meters <= radius);
       return {
+        total: nearby.length,
         places: nearby
           .sort((a, b) => a.meters - b.meters || (a.place_id < b.place_id ? -1 : 1))
           .slice(0, limit),
@@ -372,6 +376,7 @@ export const areaTools = {
       limit: rowLimit(6, 20).meta({ examples: vocabulary.streetLimits }),
     },
     returns: {
+      total: rowTotal("streets"),
       streets: z.array(
         z.object({
           street: label("street"),
@@ -432,7 +437,7 @@ export const areaTools = {
             ? 1
             : -1,
       );
-      return { streets: rows.slice(0, limit).map(it => it.row) };
+      return { total: rows.length, streets: rows.slice(0, limit).map(it => it.row) };
     },
   }),
 };
@@ -522,6 +527,7 @@ export const savedPlaceTools = {
         .meta({ examples: [3, 4, 5, 6] }),
     },
     returns: {
+      total: rowTotal("places"),
       places: z.array(
         z.object({
           name: label("saved_place"),
@@ -562,6 +568,7 @@ export const savedPlaceTools = {
           until: it.until,
         }));
       return {
+        total: matches.length,
         places: sorted.slice(0, limit ?? 10).map(([saved_id, it]) => ({
           name: state.places[it.place_id]!.name,
           saved_id,

@@ -1,7 +1,7 @@
 /** A requested trip, and a journey that makes it. */
 import { z } from "zod";
 import { MapsState, modes, places } from "./state.ts";
-import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { id, label, minute, rowTotal } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
@@ -68,6 +68,7 @@ export const routeTools = {
     returns: {
       from: label("place"),
       to: label("place"),
+      total: rowTotal("routes"),
       routes: z.array(z.object({ via: z.string(), meters, minutes })),
     },
     run(state, args, { now }) {
@@ -95,7 +96,7 @@ export const routeTools = {
       const routes = journeys
         .sort((a, b) => a.minutes - b.minutes || a.meters - b.meters)
         .map(it => ({ via: getLongestStreet(it), meters: it.meters, minutes: it.minutes }));
-      return { from: from.name, to: to.name, routes };
+      return { from: from.name, to: to.name, total: routes.length, routes };
     },
   }),
   distance_matrix: tool({
@@ -108,6 +109,7 @@ export const routeTools = {
       mode,
     },
     returns: {
+      total: rowTotal("rows"),
       rows: z.array(z.object({ from: label("place"), to: label("place"), meters, minutes })),
     },
     run(state, { from_places, to_places, mode }, { now }) {
@@ -124,6 +126,7 @@ export const routeTools = {
           "give two different places",
         );
       return {
+        total: pairs.length,
         rows: pairs.map(pair => {
           const trip = createTrip(state, { ...pair, mode }, now);
           const journey = planJourney(state, trip);

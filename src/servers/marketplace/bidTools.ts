@@ -1,7 +1,7 @@
 /** Tools that place, list, retract and accept bids. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { cents, id, label, minute, money, rowTotal } from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
@@ -130,6 +130,7 @@ export const bidTools = {
       title: label("offer"),
       listing_id: id("offer"),
       in_all: z.int(),
+      total: rowTotal("bids"),
       bids: z.array(
         z.object({
           bid_id: id("bid"),
@@ -150,6 +151,7 @@ export const bidTools = {
         title: listing.title,
         listing_id,
         in_all: all.length,
+        total: all.length,
         bids: all.slice(0, limit).map(([bid_id, it]) => ({
           bid_id,
           bidder: getMemberName(state, it.bidder_id),

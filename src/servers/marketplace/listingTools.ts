@@ -1,7 +1,7 @@
 /** Tools that search, show, create, change and withdraw listings. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { cents, id, label, minute, money, rowTotal } from "../../environment/fieldSchemas.ts";
 import { createToolFactory, refuse } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import {
@@ -52,6 +52,7 @@ export const listingQueries = {
       limit,
     },
     returns: {
+      total: rowTotal("listings"),
       listings: z.array(
         z.object({
           title: label("listing"),
@@ -95,6 +96,7 @@ export const listingQueries = {
       );
       const selected = matches.slice(0, limit);
       return {
+        total: matches.length,
         listings: selected.map(([listing_id, it]) => {
           const [status, top] = [getListingStatus(it, now), leaders.get(listing_id)];
           return omitUndefined({
@@ -433,6 +435,7 @@ export const listingCommands = {
       limit,
     },
     returns: {
+      total: rowTotal("listings"),
       listings: z.array(
         z.object({
           title: label("offer"),
@@ -459,6 +462,7 @@ export const listingCommands = {
         x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? 1 : -1,
       );
       return {
+        total: matches.length,
         listings: matches.slice(0, limit).map(([listing_id, it]) => {
           const top = leaders.get(listing_id);
           return omitUndefined({

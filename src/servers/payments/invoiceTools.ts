@@ -1,7 +1,15 @@
 /** Tools that create and read invoices. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, day, id, label, money, rowLimit } from "../../environment/fieldSchemas.ts";
+import {
+  cents,
+  day,
+  id,
+  label,
+  money,
+  rowLimit,
+  rowTotal,
+} from "../../environment/fieldSchemas.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
@@ -182,6 +190,7 @@ export const invoiceTools = {
       limit: rowLimit(10),
     },
     returns: {
+      total: rowTotal("invoices"),
       invoices: z.array(
         z.object({
           ...getSchemas(invoiceRow),
@@ -218,6 +227,7 @@ export const invoiceTools = {
           (isPlain && customer !== undefined && containsText(it.name, customer)),
       );
       return {
+        total: matches.length,
         invoices: rows.map(([invoice_id, it]) =>
           omitUndefined({
             number: String(it.number),

@@ -1,6 +1,6 @@
 /** Tools that search items and their stock, and list and show stores. */
 import { z } from "zod";
-import { cents, id, label, day, minute } from "../../environment/fieldSchemas.ts";
+import { cents, id, label, day, minute, rowTotal } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { getSchemas, ascending, contains, meets, type RowContext } from "../kit/table.ts";
@@ -44,6 +44,7 @@ export const itemQueries = {
       limit,
     },
     returns: {
+      total: rowTotal("items"),
       items: z.array(
         z.object({
           ...getSchemas(itemRow),
@@ -65,6 +66,7 @@ export const itemQueries = {
       const available = createAvailableCounter(state, now);
       const storeIds = Object.keys(state.stores);
       return {
+        total: matches.length,
         items: matches.slice(0, limit).map(([item_id, it]) => {
           const counts = storeIds.map(store => available(store, item_id)).filter(n => n > 0);
           return {
@@ -99,6 +101,7 @@ export const itemQueries = {
     },
     returns: {
       ...getSchemas(storeRow),
+      total: rowTotal("items"),
       items: z.array(
         z.object({
           ...getSchemas(itemRow),
@@ -123,6 +126,7 @@ export const itemQueries = {
       return {
         store: store.name,
         store_id,
+        total: matches.length,
         items: matches
           .sort((a, b) =>
             a.available === b.available ? (a.item < b.item ? -1 : 1) : a.available - b.available,
@@ -153,6 +157,7 @@ export const itemQueries = {
     },
     returns: {
       ...getSchemas(itemRow),
+      total: rowTotal("stores"),
       stores: z.array(
         z.object({
           ...getSchemas(storeRow),
@@ -182,11 +187,12 @@ export const itemQueries = {
             ]
           : [];
       });
+      const matches = rows.filter(it => max_km === undefined || it.km <= max_km);
       return {
         item: item.name,
         item_id,
-        stores: rows
-          .filter(it => max_km === undefined || it.km <= max_km)
+        total: matches.length,
+        stores: matches
           .sort((a, b) => (a.km === b.km ? (a.store < b.store ? -1 : 1) : a.km - b.km))
           .slice(0, 10),
       };

@@ -1,7 +1,7 @@
 /** Tools that transfer, receive, adjust and reserve stock. */
 import { z } from "zod";
 import { getOriginal } from "../../environment/draft.ts";
-import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { day, id, label, minute, rowTotal } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { getSchemas } from "../kit/table.ts";
@@ -346,6 +346,7 @@ export const reservationTools = {
       limit,
     },
     returns: {
+      total: rowTotal("reservations"),
       reservations: z.array(
         z.object({
           item: label("reservation"),
@@ -372,6 +373,7 @@ export const reservationTools = {
         x.until === y.until ? (a < b ? -1 : 1) : x.until < y.until ? 1 : -1,
       );
       return {
+        total: matches.length,
         reservations: matches.slice(0, limit).map(([reservation_id, it]) => ({
           item: state.items[it.item_id]!.name,
           reservation_id,

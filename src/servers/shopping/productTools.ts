@@ -1,7 +1,7 @@
 /** Tools that search, show and compare products, and tools for their reviews and the wish list. */
 import { z } from "zod";
 import { omitUndefined } from "../../environment/json.ts";
-import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, rowTotal } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { addDays } from "../../environment/time.ts";
@@ -96,7 +96,7 @@ export const productQueries = {
         ),
       limit,
     },
-    returns: { products: z.array(z.object(productRow)) },
+    returns: { total: rowTotal("products"), products: z.array(z.object(productRow)) },
     run(state, { name, category_id, max_price, min_rating, in_stock, sort, limit = 10 }) {
       if (category_id) categories.find(state, category_id);
       const matches = Object.entries(state.products).filter(
@@ -119,7 +119,7 @@ export const productQueries = {
       };
       if (sort === "name") rows.sort((a, b) => (a.product < b.product ? -1 : 1));
       else if (sort) rows.sort((a, b) => order[sort](a) - order[sort](b));
-      return { products: rows.slice(0, limit) };
+      return { total: rows.length, products: rows.slice(0, limit) };
     },
   }),
   get_product: products.get({
@@ -231,7 +231,7 @@ export const productQueries = {
       max_price: maxPrice.meta({ examples: [15, 20, 25, 30, 40, 50, 75, 100] }),
       limit,
     },
-    returns: { products: z.array(z.object(productRow)) },
+    returns: { total: rowTotal("products"), products: z.array(z.object(productRow)) },
     run(state, { product_id, max_price, limit = 10 }) {
       const { category_id } = products.find(state, product_id);
       const similar = Object.entries(state.products).filter(
@@ -243,7 +243,8 @@ export const productQueries = {
           (max_price === undefined || it.price <= max_price),
       );
       const rows = similar.map(createRowFactory(state));
-      return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, limit) };
+      rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0));
+      return { total: rows.length, products: rows.slice(0, limit) };
     },
   }),
 };
@@ -266,6 +267,7 @@ export const reviewTools = {
       product: label("product"),
       product_id: id("product"),
       rating: z.number().optional(),
+      total: rowTotal("reviews"),
       reviews: z.array(
         z.object({
           title: label("review"),
@@ -294,7 +296,7 @@ export const reviewTools = {
         text: it.text,
         date: it.date,
       }));
-      return omitUndefined({ product: name, product_id, rating, reviews });
+      return omitUndefined({ product: name, product_id, rating, total: matches.length, reviews });
     },
   }),
   add_review: tool({
@@ -411,6 +413,7 @@ export const wishListTools = {
         .describe("True for only those that cost less than when they were added"),
     },
     returns: {
+      total: rowTotal("products"),
       products: z.array(
         z.object({
           product: label("product"),
@@ -440,6 +443,7 @@ export const wishListTools = {
           (cheaper === undefined || it.price < it.price_then === cheaper),
       );
       return {
+        total: matches.length,
         products: matches.sort((a, b) =>
           a.added === b.added ? (a.product < b.product ? -1 : 1) : a.added < b.added ? 1 : -1,
         ),

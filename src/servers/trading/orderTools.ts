@@ -1,6 +1,14 @@
 /** Tools that read, place, change and cancel orders. */
 import { z } from "zod";
-import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import {
+  cents,
+  day,
+  id,
+  label,
+  minute,
+  spokenId,
+  rowTotal,
+} from "../../environment/fieldSchemas.ts";
 import { createToolFactory, refuse } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { sumAmounts } from "../../environment/amounts.ts";
@@ -70,6 +78,7 @@ export const orderQueries = {
       limit,
     },
     returns: {
+      total: rowTotal("orders"),
       orders: z.array(
         z.object({
           order: label("order"),
@@ -96,6 +105,7 @@ export const orderQueries = {
           (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1),
       );
       return {
+        total: rows.length,
         orders: rows.slice(0, limit).map(([order_id, it]) => ({
           order: formatOrder(it),
           order_id,

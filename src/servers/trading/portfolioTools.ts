@@ -1,6 +1,6 @@
 /** Tools that read the account: its value, positions and cash. */
 import { z } from "zod";
-import { cents, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { cents, label, spokenId, rowTotal } from "../../environment/fieldSchemas.ts";
 import { createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
@@ -88,6 +88,7 @@ export const portfolioTools = {
       limit,
     },
     returns: {
+      total: rowTotal("positions"),
       positions: z.array(
         z.object({
           name: label("symbol"),
@@ -105,6 +106,7 @@ export const portfolioTools = {
           (!sector || containsText(it.listing.sector, sector)) && (!losing || it.value < it.cost),
       );
       return {
+        total: holdings.length,
         positions: holdings.slice(0, limit).map(it => ({
           name: it.listing.name,
           symbol: it.symbol,

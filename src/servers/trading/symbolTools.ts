@@ -14,7 +14,7 @@ import {
   limitPrice,
   examplePrices,
 } from "./state.ts";
-import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { cents, day, id, label, spokenId, rowTotal } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { ascending, contains, meets } from "../kit/table.ts";
@@ -253,6 +253,7 @@ export const symbolTools = {
     returns: {
       name: label("symbol"),
       symbol: spokenId("symbol"),
+      total: rowTotal("candles"),
       candles: z.array(
         z.object({
           date: day().describe("Its first day of trading"),
@@ -283,11 +284,13 @@ export const symbolTools = {
       const days = listDailyCandles(listing, today).filter(
         it => (!from_date || it.date >= from_date) && (!to_date || it.date <= to_date),
       );
-      const candles = mergeCandles(days, interval).slice(-limit);
+      const all = mergeCandles(days, interval);
+      const candles = all.slice(-limit);
       const [first, last] = [candles[0], candles.at(-1)];
       return {
         name: listing.name,
         symbol,
+        total: all.length,
         candles: candles.toReversed(),
         ...(first && last ? { change_percent: percentChange(last.close, first.open) } : {}),
       };

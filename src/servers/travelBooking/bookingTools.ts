@@ -12,6 +12,7 @@ import {
   label,
   minute,
   rowLimit,
+  rowTotal,
 } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes, daysBetween } from "../../environment/time.ts";
@@ -220,6 +221,7 @@ export const bookingTools = {
         .meta({ examples: [1, 2, 3, 5] }),
     },
     returns: {
+      total: rowTotal("flights", "stays"),
       flights: z.array(
         z.object({
           route: label("flight_booking"),
@@ -269,6 +271,7 @@ export const bookingTools = {
       );
       const omittedCount = Math.max(0, flights.length - limit) + Math.max(0, stays.length - limit);
       return {
+        total: flights.length + stays.length,
         flights: flights.slice(0, limit).map(it => ({
           route: it.name,
           flight_booking_id: it.id,
@@ -458,6 +461,7 @@ export const itineraryTools = {
       limit: rowLimit(10, 15).meta({ examples: [1, 2, 3] }),
     },
     returns: {
+      total: rowTotal("itineraries"),
       itineraries: z.array(
         z.object({
           name: label("itinerary"),
@@ -477,6 +481,7 @@ export const itineraryTools = {
       );
       const all = listBookings(state);
       return {
+        total: matches.length,
         itineraries: matches.slice(0, limit).map(([itinerary_id, it]) => {
           const bookings = all.filter(other => it.bookings.includes(other.reference));
           const stays = bookings.filter(

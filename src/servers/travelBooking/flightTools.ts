@@ -12,6 +12,7 @@ import {
   minute,
   spokenId,
   rowLimit,
+  rowTotal,
   id,
 } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
@@ -183,6 +184,7 @@ export const flightQueries = {
       name: label("airport").optional().describe("Only airports whose name or city contains this"),
     },
     returns: {
+      total: rowTotal("airports"),
       airports: z.array(
         z.object({
           airport: label("airport"),
@@ -192,12 +194,17 @@ export const flightQueries = {
         }),
       ),
     },
-    run: ({ airports }, { name }) => ({
-      airports: Object.entries(airports)
-        .filter(([code, it]) => !name || containsWords(`${it.name} ${it.city} ${code}`, name))
-        .slice(0, 20)
-        .map(([code, it]) => ({ airport: it.name, code, city: it.city, country: it.country })),
-    }),
+    run({ airports }, { name }) {
+      const matches = Object.entries(airports).filter(
+        ([code, it]) => !name || containsWords(`${it.name} ${it.city} ${code}`, name),
+      );
+      return {
+        total: matches.length,
+        airports: matches
+          .slice(0, 20)
+          .map(([code, it]) => ({ airport: it.name, code, city: it.city, country: it.country })),
+      };
+    },
   }),
   search_flights: flights.list({
     summary:
@@ -291,6 +298,7 @@ export const flightQueries = {
     },
     returns: {
       free: z.int().describe("How many of these are free"),
+      total: rowTotal("seats"),
       seats: z.array(
         z.object({
           seat: spokenId("seat"),
@@ -313,6 +321,7 @@ export const flightQueries = {
       );
       return {
         free: seats.length,
+        total: seats.length,
         seats: seats.slice(0, 14).map(seat => ({
           seat,
           kind: getSeatKind(seat),

@@ -16,7 +16,15 @@ import {
   findTravellerId,
 } from "./state.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
-import { cents, day, label, rowLimit, id, spokenId } from "../../environment/fieldSchemas.ts";
+import {
+  cents,
+  day,
+  label,
+  rowLimit,
+  rowTotal,
+  id,
+  spokenId,
+} from "../../environment/fieldSchemas.ts";
 import { ascending, containsAll, meets } from "../kit/table.ts";
 import { getOriginal } from "../../environment/draft.ts";
 import {
@@ -303,6 +311,7 @@ export const hotelQueries = {
       guests,
     },
     returns: {
+      total: rowTotal("rooms"),
       rooms: z.array(
         z.object({
           room: z.string(),
@@ -322,7 +331,8 @@ export const hotelQueries = {
         nights: count,
         total: roundToCents(it.price * count),
       }));
-      return { rooms: free.filter(it => it.left > 0) };
+      const rooms = free.filter(it => it.left > 0);
+      return { total: rooms.length, rooms };
     },
   }),
 };

@@ -3,7 +3,15 @@
  * navigation, and refuel.
  */
 import { z } from "zod";
-import { label, day, id, minute, rowLimit, cents } from "../../environment/fieldSchemas.ts";
+import {
+  label,
+  day,
+  id,
+  minute,
+  rowLimit,
+  rowTotal,
+  cents,
+} from "../../environment/fieldSchemas.ts";
 import { ascending, contains, type RowContext, getSchemas } from "../kit/table.ts";
 import {
   computePercent,
@@ -164,6 +172,7 @@ export const tripQueries = {
       limit: rowLimit(5),
     },
     returns: {
+      total: rowTotal("trips"),
       trips: z.array(
         z.object({
           to: z.string(),
@@ -195,6 +204,7 @@ export const tripQueries = {
       const name = (place: string | undefined) =>
         place === undefined ? "on the road" : state.places[place]!.name;
       return {
+        total: matches.length,
         trips: matches.slice(0, limit).map(([trip_id, it]) => ({
           to: name(it.to),
           trip_id,
@@ -227,6 +237,7 @@ export const tripQueries = {
       limit: rowLimit(25),
     },
     returns: {
+      total: rowTotal("places"),
       places: z.array(
         z.object({
           place: label("place"),
@@ -256,6 +267,7 @@ export const tripQueries = {
       }));
       if (vehicle) rows.sort((a, b) => a.km! - b.km!);
       return {
+        total: rows.length,
         places: rows.slice(0, limit).map(({ km, ...it }) => ({
           ...it,
           ...(km === undefined ? {} : { distance: formatKm(km) }),
