@@ -22,7 +22,7 @@ import { UserError } from "../../userError.ts";
 import type { AppContext } from "../context.ts";
 import { readRollouts, RowRemarks } from "./readRollouts.ts";
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
-import { canonicalJson } from "../../environment/json.ts";
+import { isSameResult } from "../../environment/listTotals.ts";
 import { formatResult, parseJsonOrText } from "../../policy/chatMessages.ts";
 import { createAttemptHeader, TaskConversation } from "../../policy/taskConversation.ts";
 import type { FinishedAttempt } from "../../trajectory/attempt.ts";
@@ -270,12 +270,12 @@ function describeDifferences(calls: readonly RolloutCall[], trajectory: Trajecto
   const executed = listOwnCalls(trajectory);
   const differing = calls.filter((it, i) => {
     const now = executed[i] && formatResult(executed[i]);
-    return it.result !== undefined && now !== undefined && !isSameResult(it.result, now);
+    return it.result !== undefined && now !== undefined && !isSameText(it.result, now);
   });
   return differing.length === 0
     ? []
     : [`${differing.length} of ${calls.length} calls return something else now`];
 }
 
-const isSameResult = (before: string, now: string): boolean =>
-  before === now || canonicalJson(parseJsonOrText(before)) === canonicalJson(parseJsonOrText(now));
+const isSameText = (before: string, now: string): boolean =>
+  before === now || isSameResult(parseJsonOrText(before), parseJsonOrText(now));

@@ -43,7 +43,7 @@ test("results that differ are counted and shown, with the reward after the edit"
   const edited = openEdited(fixture, it => it.replaceAll("Savings", "Nest egg"));
   const { summary, text } = replayOnEdited(edited, attempt, defaultProfile);
   expect(summary).toMatch(/^\d+ results? differs?, reward \d\.\d{4} → /);
-  expect(text).toContain("{ accounts: [] }");
+  expect(text).toContain("{ total: 0, accounts: [] }");
 });
 
 test("where the goals no longer run there is no reward, and the reason is shown", () => {
