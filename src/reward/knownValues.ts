@@ -146,6 +146,8 @@ export class KnownValues {
   }
 
   #readText(text: string, isSaid: boolean): void {
+    // of what the user says, words for numbers and days count, too
+    if (!isSaid && !/\d/.test(text)) return;
     for (const it of listCodeParts(text)) this.#codes.add(it);
     for (const { numbers, days, times, durations } of listSpokenValues(text, this.#now)) {
       for (const it of numbers) this.#numbers.add(it);
@@ -225,22 +227,27 @@ export class KnownValues {
   /** Whether a number is a sum, difference, product or share of numbers that belong together. */
   #isComputed(number: number): boolean {
     if (++this.#computed > maxComputations) return false;
-    const isResult = (it: number) => isRounded(number, Math.abs(it));
-    const said = [...this.#said].slice(0, 50);
+    const isResult = (it: number) => Math.abs(number - Math.abs(it)) < 1e-6;
+    const said = [...this.#said].slice(0, maxComputed);
     return this.#shown.some(({ fields, rows }) => {
       for (const values of fields.values()) {
         const own = values.flatMap(it => (typeof it.value === "number" ? [it.value] : []));
-        if (own.length === 0 || own.length > maxComputed) continue;
+        if (own.length === 0) continue;
         const sum = own.reduce((a, b) => a + b, 0);
-        if (isResult(sum) || (own.length > 1 && isResult(sum / own.length))) return true;
+        const isMean = own.length > 1 && isRounded(number, Math.abs(sum / own.length));
+        if (isMean || isRounded(number, Math.abs(sum))) return true;
+        if (own.length > maxComputed) continue;
         const others = [...own, ...said];
         if (own.some(a => others.some(b => isResult(a - b) || isResult(a + b)))) return true;
       }
       return rows.some(row =>
-        row.some(a =>
-          [...row, ...said].some(
-            b => isResult(a * b) || isResult(a - b) || (b !== 0 && isResult((a / b) * 100)),
-          ),
+        row.some(
+          (a, i) =>
+            said.some(b => isResult(a * b)) ||
+            row.some(
+              (b, j) =>
+                i !== j && (isResult(a - b) || (b !== 0 && isResult(Math.round((a / b) * 100)))),
+            ),
         ),
       );
     });
@@ -248,7 +255,7 @@ export class KnownValues {
 }
 
 /** The most values of a field that numbers are computed from, and the most such numbers. */
-const [maxComputed, maxComputations] = [60, 100];
+const [maxComputed, maxComputations] = [12, 100];
 
 /** The parts with digits of a text, such as `8637` of `inv_8637`, in lower case. */
 const listCodeParts = (text: string): string[] =>
@@ -265,7 +272,7 @@ function collectValues(value: Json & object, now: string): ShownValues {
       numbers.add(Math.abs(scalar));
       const minutes = toMinutes(scalar, field);
       if (minutes !== undefined) durations.add(minutes);
-    } else if (typeof scalar === "string") {
+    } else if (typeof scalar === "string" && /\d/.test(scalar)) {
       for (const it of listCodeParts(scalar)) codes.add(it);
       for (const it of listSpokenValues(scalar, now)) {
         for (const own of it.numbers) numbers.add(own);

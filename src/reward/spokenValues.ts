@@ -55,7 +55,7 @@ const unit = "(seconds?|secs?|s|minutes?|mins?|min|m|hours?|hrs?|hr|h|days?|d|we
  */
 const forms: readonly (readonly [RegExp, Reader])[] = [
   [
-    /(?<![\p{L}\d])(\d{4}-\d{2}-\d{2})(?:(?:T|,?\s)(\d{1,2}):(\d{2})(?::\d{2})?)?(?![\d:])/gu,
+    /(?<![\p{L}\d])(\d{4}-\d{2}-\d{2})(?:(?:T|,?\s)(\d{1,2}):(\d{2})(?::\d{2})?)?(?!\d|:\d)/gu,
     ([, day, hour, minute]) => ({
       days: [day!],
       times: hour === undefined ? [] : [Number(hour) * 60 + Number(minute)],
@@ -90,7 +90,7 @@ const forms: readonly (readonly [RegExp, Reader])[] = [
     },
   ],
   [
-    /(?<![\p{L}\d.:])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s?([ap])\.?m\b\.?)?(?![\d:])/giu,
+    /(?<![\p{L}\d.:])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s?([ap])\.?m\b\.?)?(?!\d|:\d)/giu,
     ([, hour, minute, half]) => ({
       times: listTimes(Number(hour), Number(minute), half),
       durations: half === undefined ? [Number(hour) * 60 + Number(minute)] : [],
@@ -205,8 +205,8 @@ function readDay(
   if (/^ma[yr]/.test(month) && month.length < 4) return undefined;
   const own = Number(now.slice(0, 4));
   const years = ofYear === undefined ? [own, own - 1, own + 1] : [Number(ofYear)];
-  const days = listDays(years.map(it => `${it}-${toMonthNumber(month)}-${pad(day)}`));
-  return days.length === 0 ? undefined : { days };
+  // a day that does not exist, such as 53 March, is no day but still a value
+  return { days: listDays(years.map(it => `${it}-${toMonthNumber(month)}-${pad(day)}`)) };
 }
 
 function listTimes(hour: number, minute: number, half: string | undefined): number[] {

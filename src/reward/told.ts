@@ -400,7 +400,9 @@ function listCodes({ text, values }: Speech): string[] {
 /** Where the questions in a text are, which state nothing. */
 function listQuestionRanges(text: string): { start: number; end: number }[] {
   const ranges: { start: number; end: number }[] = [];
-  for (const { index, 0: sentence } of text.matchAll(/[^.!?\n]*(?:[.](?=\d)[^.!?\n]*)*[.!?\n]?/g))
+  // what is quoted does not end a sentence
+  const plain = text.replaceAll(/["“][^"“”\n]*["”]/g, it => it.replaceAll(/[.!?]/g, " "));
+  for (const { index, 0: sentence } of plain.matchAll(/[^.!?\n]*(?:[.](?=\d)[^.!?\n]*)*[.!?\n]?/g))
     if (sentence.endsWith("?")) ranges.push({ start: index, end: index + sentence.length });
   return ranges;
 }
@@ -424,9 +426,10 @@ const smallWords = new Set(
 );
 
 /** Whether a text contains a name: whole, its words in another order, or a part that stands for it. */
-function tellsName({ words, sentenceWords }: Speech, name: string): boolean {
+function tellsName({ text, words, sentenceWords }: Speech, name: string): boolean {
   const whole = foldWords(name);
-  if (whole === "") return true;
+  // a name of signs alone, such as the folder ~
+  if (whole === "") return text.includes(name);
   if (words.includes(` ${whole} `)) return true;
   // a file by the last part of its path
   const base = /[/\\]/.test(name)
