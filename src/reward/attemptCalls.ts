@@ -5,7 +5,7 @@ import type { Attempt } from "../trajectory/attempt.ts";
 import type { Goal, GoalCall, Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
 import { EntityNames } from "./entityNames.ts";
-import { listTurns } from "../trajectory/oneTurn.ts";
+import { countDueCalls, listTurns } from "../trajectory/oneTurn.ts";
 import { indexResult, type ResultIndex, type WantedTexts } from "../trajectory/resultIndex.ts";
 import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
 
@@ -50,10 +50,10 @@ export class AttemptCalls {
     return (this.#indexes[call] ??= indexResult(result!, args, this.#wanted));
   }
 
-  /** The position of the first call after a turn. */
+  /** The position of the first call after the turn in which the goals of a turn are due. */
   findEnd(turn: number): number {
-    const end = this.calls.findIndex(it => it.turn > turn);
-    return end < 0 ? this.calls.length : end;
+    const { task, trajectory } = this.#attempt;
+    return countDueCalls(task, trajectory.events, turn);
   }
 
   isWrite(call: number): boolean {

@@ -5,7 +5,13 @@
  * not say what their calls are for stay as they are.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
-import type { Fact, Goal, GoalCall, Task } from "../trajectory/task.ts";
+import {
+  judgesAnswers,
+  type Fact,
+  type Goal,
+  type GoalCall,
+  type Task,
+} from "../trajectory/task.ts";
 import type { ScoredGoal, ScoredGoalCall } from "./align.ts";
 import { AttemptCalls, containsValue } from "./attemptCalls.ts";
 import { listIdAliases } from "./stateText.ts";
@@ -39,7 +45,8 @@ const isOpen = (it: GoalCall): boolean => it.for !== undefined || it.alternative
 
 function resolve(attempt: Attempt): Resolution {
   const { goals } = attempt.task;
-  if (!goals.some(it => it.calls.some(isOpen))) return keepGoals(goals);
+  const isPlain = !judgesAnswers(attempt.task) && !goals.some(it => it.calls.some(isOpen));
+  if (isPlain) return keepGoals(goals);
   const resolution = resolveWith(attempt, new Map());
   if (resolution.missing.length === 0) return resolution;
   // what is missing may have an id that the session generated differently
@@ -97,7 +104,7 @@ interface ResolvedCall {
 
 function resolveWith(attempt: Attempt, aliases: WantedTexts["aliases"]): Resolution {
   const { goals } = attempt.task;
-  const resolver = new GoalResolver(goals, new AttemptCalls(attempt, aliases));
+  const resolver = new GoalResolver(attempt.task, new AttemptCalls(attempt, aliases));
   const resolved = resolver.resolve();
   const kept = goals.flatMap((_, g) => (resolved[g]!.some(it => it.calls.length > 0) ? [g] : []));
   // writes showed everything: without goals, the rule for tasks without goals would apply
@@ -131,12 +138,16 @@ function listScoredCalls(resolved: readonly ResolvedCall[]): ScoredGoalCall[] {
 class GoalResolver {
   readonly attempt: AttemptCalls;
   readonly #goals: readonly Goal[];
+  /** Whether calls that do not answer are due, too. */
+  readonly #hasDueCalls: boolean;
   /** The positions of calls that serve a goal. */
   readonly #used = new Set<number>();
   readonly #resolved: ResolvedCall[][];
 
-  constructor(goals: readonly Goal[], attempt: AttemptCalls) {
+  constructor(task: Task, attempt: AttemptCalls) {
+    const { goals } = task;
     this.#goals = goals;
+    this.#hasDueCalls = judgesAnswers(task);
     this.attempt = attempt;
     this.#resolved = goals.map(() => []);
   }
@@ -149,7 +160,7 @@ class GoalResolver {
           this.#resolved[g]![c] =
             goalCall.for === "answers"
               ? this.#resolveAnswer(goalCall, turn)
-              : { original: goalCall, calls: [this.#chooseAlternative(goalCall)] };
+              : { original: goalCall, calls: [this.#chooseDueCall(goalCall, turn)] };
     // from the last one on, because a look-up may only feed another look-up
     for (let g = this.#goals.length - 1; g >= 0; g--)
       for (const [c, goalCall] of this.#goals[g]!.calls.entries())
@@ -167,6 +178,11 @@ class GoalResolver {
     const isMet = own.every(it => it.calls.every(call => call.at !== undefined));
     const values = this.#goals[before]!.calls.flatMap(it => it.values ?? []);
     return !isMet || values.some(value => own.some(it => this.#takesValue(it, String(value))));
+  }
+
+  #chooseDueCall(goalCall: GoalCall, turn: number): ScoredGoalCall {
+    const call = this.#chooseAlternative(goalCall);
+    return this.#hasDueCalls ? { ...call, end: this.attempt.findEnd(turn) } : call;
   }
 
   #resolveAnswer(goalCall: GoalCall, turn: number): ResolvedCall {
@@ -279,9 +295,10 @@ function chooseAnswer(
 ): CallChoice<Fact> {
   const { goalCall, turn } = asked;
   const { facts = [], alternatives = [] } = goalCall;
+  const end = attempt.findEnd(turn);
   const needs = (facts.length > 0 ? facts : [wholeCall]).map((needed): Need<Fact> => ({
     needed,
-    isShownBy: call => attempt.calls[call]!.turn <= turn && shows(attempt, call, needed, asked),
+    isShownBy: call => call < end && shows(attempt, call, needed, asked),
   }));
   // later calls first: an earlier one of the same kind may serve an earlier goal
   return chooseCalls(needs, attempt.listSuccesses().toReversed(), call => {

@@ -6,10 +6,11 @@
  */
 import { computeDigest } from "../environment/digest.ts";
 import { type Json, isJsonObject } from "../environment/json.ts";
+import type { Call } from "../environment/outcome.ts";
 import type { State } from "../environment/state.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { describeBrokenRule, findBrokenRules } from "../trajectory/taskRules.ts";
-import { listOwnCalls } from "../trajectory/oneTurn.ts";
+import { countDueCalls, listOwnCalls } from "../trajectory/oneTurn.ts";
 import { formatCall } from "../trajectory/transcript.ts";
 import { getEnd, listCalls, type CallEvent } from "../trajectory/trajectory.ts";
 import { shorten, EntityNames } from "./entityNames.ts";
@@ -23,10 +24,11 @@ import {
   type TextNames,
   isUnchanged,
 } from "./stateText.ts";
+import { findLateWrites, findOtherWrites, isAcceptedWrite } from "./effects.ts";
 import { resolveGoals } from "./resolveGoals.ts";
 import { hasToldAll, listUntold } from "./told.ts";
 import { findDifference, formatPointer, type WorldDifference } from "./worldDifference.ts";
-import type { GoalCall } from "../trajectory/task.ts";
+import { findDueTurn, judgesAnswers, type GoalCall } from "../trajectory/task.ts";
 import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
 import { isSameText } from "./freeText.ts";
 
@@ -66,7 +68,7 @@ interface Judging {
 
 /**
  * The success of an attempt, most of which is computed once. On a task without goals, success is to
- * make no call.
+ * write nothing; in earlier formats, to make no call.
  */
 export function getSuccess(attempt: Attempt, judging?: Judging): Success {
   let success = successes.get(attempt);
@@ -90,12 +92,13 @@ export function isAchieved(attempt: Attempt, judging?: Judging): boolean {
 function computeAchievement(attempt: Attempt): boolean {
   const { task, trajectory } = attempt;
   if (getEnd(trajectory).by !== "policy" || !hasKeptRules(attempt)) return false;
-  if (task.goals.length === 0) return listOwnCalls(trajectory).length === 0;
+  if (task.goals.length === 0) return listUnwantedCalls(attempt).length === 0;
   return (
     !changesOtherParts(attempt.states) &&
     resolveGoals(attempt).missing.length === 0 &&
     findMissingCalls(attempt).length === 0 &&
-    listOtherServers(attempt).length === 0
+    listOtherServers(attempt).length === 0 &&
+    listWriteProblems(attempt).length === 0
   );
 }
 
@@ -105,12 +108,13 @@ export const hasKeptRules = ({ task, trajectory, tools }: Attempt): boolean =>
 
 function computeSuccess(attempt: Attempt): Success {
   const { task, trajectory, tools } = attempt;
-  const calls = listOwnCalls(trajectory);
   const cuts = getEnd(trajectory).by === "policy" ? [] : ["it was cut off before it ended"];
   const broken = findBrokenRules(task, trajectory.events, tools).map(describeBrokenRule);
   const rules = { hasKeptRules: broken.length === 0 };
   if (task.goals.length === 0) {
-    const unwanted = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
+    const { length } = listUnwantedCalls(attempt);
+    const noun = judgesAnswers(task) ? "writes" : "calls";
+    const unwanted = length === 0 ? [] : [`${length} ${noun} where none was wanted`];
     const reasons = [...unwanted, ...broken, ...cuts];
     const achieved = reasons.length === 0;
     const whole = { isGoalState: true, hasAllReads: true, hasToldAll: true };
@@ -118,7 +122,14 @@ function computeSuccess(attempt: Attempt): Success {
   }
   const differences = listDifferences(attempt);
   const missingReads = [...findMissingCalls(attempt), ...resolveGoals(attempt).missing];
-  const reasons = [...broken, ...differences.map(it => it.text), ...missingReads, ...cuts];
+  const reasons = [
+    ...broken,
+    ...differences.map(it => it.text),
+    ...missingReads,
+    // of another final state, the differences say more
+    ...(differences.length === 0 ? listWriteProblems(attempt) : []),
+    ...cuts,
+  ];
   return {
     achieved: reasons.length === 0,
     isGoalState: differences.length === 0,
@@ -128,6 +139,29 @@ function computeSuccess(attempt: Attempt): Success {
     reasons,
     differences: differences.flatMap(it => it.difference ?? []),
   };
+}
+
+/** The calls that are wrong where there are no goals: writes, and in earlier formats all calls. */
+function listUnwantedCalls({ task, trajectory, tools }: Attempt): CallEvent[] {
+  const calls = listOwnCalls(trajectory);
+  return judgesAnswers(task) ? calls.filter(it => isAcceptedWrite(it, tools)) : [...calls];
+}
+
+/** Describes the goals' writes that came too late, and the writes that change something else. */
+function listWriteProblems(attempt: Attempt): string[] {
+  if (!judgesAnswers(attempt.task)) return [];
+  const { task, trajectory } = attempt;
+  const calls = listCalls(trajectory);
+  const describe = ({ name, arguments: args }: Call) => shorten(formatCall(name, args), 160);
+  return [
+    ...findLateWrites(attempt).map(({ goal, part }) => {
+      const { turn, calls: goalCalls } = task.goals[goal]!;
+      return `what ${describe(goalCalls[part]!)} does was not done by the end of turn ${findDueTurn(task, turn) + 1}`;
+    }),
+    ...findOtherWrites(attempt).map(
+      it => `call ${it + 1}, ${describe(calls[it]!)}, changed what no goal changes`,
+    ),
+  ];
 }
 
 /** Whether all goal calls of a task are reads. */
@@ -180,14 +214,18 @@ function findMissingCalls(attempt: Attempt): string[] {
   const hasNoEffect = Object.entries(states.goal).every(
     ([server, { world }]) => computeDigest(world) === computeDigest(states.start[server]!.world),
   );
-  return listUnmadeCalls(attempt).flatMap(({ goalCall, isFirst }) => {
+  return listUnmadeCalls(attempt).flatMap(({ goalCall, isFirst, isLate }) => {
     const { name, arguments: args, required } = goalCall;
     const isRequired =
       goalCall.for === undefined &&
       (required === true || hasNoEffect || tools.get(name)?.effect === "read");
     if (!isRequired) return [];
     const call = shorten(formatCall(name, args), 160);
-    return [`${call} was not called${isFirst ? "" : " after what has to come before it"}`];
+    return [
+      isLate
+        ? `${call} was called too late`
+        : `${call} was not called${isFirst ? "" : " after what has to come before it"}`,
+    ];
   });
 }
 
@@ -200,6 +238,8 @@ interface UnmadeCall {
   readonly goal: number;
   /** Whether no goal has to come before it. */
   readonly isFirst: boolean;
+  /** Whether it was called after the turn in which it is due. */
+  readonly isLate: boolean;
 }
 
 /**
@@ -215,6 +255,9 @@ export function listUnmadeCalls(attempt: Attempt): UnmadeCall[] {
   const unmade: UnmadeCall[] = [];
   for (const [g, goal] of task.goals.entries()) {
     const from = Math.max(-1, ...goal.after.map(it => lastPositions[it.goal]!));
+    const end = judgesAnswers(task)
+      ? countDueCalls(task, trajectory.events, goal.turn)
+      : calls.length;
     const positions = goal.calls.map(goalCall => {
       const at = calls.findIndex(
         (it, i) =>
@@ -223,8 +266,12 @@ export function listUnmadeCalls(attempt: Attempt): UnmadeCall[] {
           it.outcome.kind === "ok" &&
           isGoalCall(goalCall, it, attempt),
       );
-      if (at >= 0) usedCalls.add(at);
-      else unmade.push({ goalCall, goal: g, isFirst: from < 0 });
+      const isLate = at >= end;
+      if (at < 0 || isLate) {
+        unmade.push({ goalCall, goal: g, isFirst: from < 0, isLate });
+        return -1;
+      }
+      usedCalls.add(at);
       return at;
     });
     lastPositions[g] = Math.max(from, ...positions);
@@ -322,8 +369,8 @@ function describeDifference(
 /** The call that changed a part of the state last. */
 function findChange(pointer: string, attempt: Attempt): number | undefined {
   const call = attempt
-    .listPatches()
-    .findLastIndex(patches => patches.some(it => areNested(it.path, pointer)));
+    .listSteps()
+    .findLastIndex(({ patches }) => patches.some(it => areNested(it.path, pointer)));
   return call < 0 ? undefined : call;
 }
 

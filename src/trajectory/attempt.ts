@@ -45,8 +45,23 @@ export interface Attempt {
     /** After the attempt's calls. */
     readonly final: State;
   };
-  /** What each of the attempt's calls changed. */
-  readonly listPatches: () => readonly (readonly Patch[])[];
+  /** The goal calls in their order, each with its effect. */
+  readonly goalSteps: readonly GoalStep[];
+  /** What each of the attempt's calls changed, and the state after it. */
+  readonly listSteps: () => readonly Step[];
+}
+
+/** The effect of a call. */
+export interface Step {
+  readonly patches: readonly Patch[];
+  readonly after: State;
+}
+
+/** The effect of a goal call. */
+export interface GoalStep extends Step {
+  readonly goal: number;
+  /** Index within the goal. */
+  readonly part: number;
 }
 
 /**
@@ -69,12 +84,12 @@ export function createAttemptFactory(catalog: Catalog): CreateAttempt {
     const task = turn === undefined ? wholeTask : endTaskAfter(wholeTask, turn);
     let run = goalRuns.get(task);
     if (!run) goalRuns.set(task, (run = runGoals(catalog, task)));
-    const { tools, start, goal } = run;
-    const { memo } = run;
+    const { tools, start, goalSteps, memo } = run;
     let replayed: Replayed | undefined;
     const getReplayed = () => (replayed ??= replayCalls(catalog, task, trajectory, memo));
-    const listPatches = () => getReplayed().patches;
-    const common = { task, tools, listPatches };
+    const listSteps = () => getReplayed().steps;
+    const goal = goalSteps.at(-1)?.after ?? start;
+    const common = { task, tools, goalSteps, listSteps };
     if (finalState)
       return {
         ...common,
@@ -105,19 +120,21 @@ export const describeReplaced = ({
 /** Throws a `UserError` if the task's goals do not run. */
 export const checkGoals = (catalog: Catalog, task: Task): void => void runGoals(catalog, task);
 
-interface GoalRun extends Pick<Attempt["states"], "start" | "goal"> {
+interface GoalRun extends Pick<Attempt, "tools" | "goalSteps"> {
+  readonly start: State;
   /** Most attempts repeat goal calls, and the teacher's makes them all. */
   readonly memo: CallMemo;
-  readonly tools: Attempt["tools"];
 }
 
 function runGoals(catalog: Catalog, task: Task): GoalRun {
   const memo = new CallMemo();
   const session = openSessionByName(catalog, { servers: task.servers, seed: task.seed, memo });
   const start = session.state;
+  const goalSteps: GoalStep[] = [];
   for (const [i, goal] of task.goals.entries()) {
-    for (const call of goal.calls) {
-      const { outcome } = session.call(call.name, call.arguments);
+    for (const [part, call] of goal.calls.entries()) {
+      const { outcome, patches } = session.call(call.name, call.arguments);
+      goalSteps.push({ goal: i, part, patches, after: session.state });
       if (outcome.kind === "ok") continue;
       // the message of a crash has a stack
       const [message] = outcome.message.split("\n");
@@ -127,7 +144,7 @@ function runGoals(catalog: Catalog, task: Task): GoalRun {
       );
     }
   }
-  return { tools: session.tools, start, goal: session.state, memo };
+  return { tools: session.tools, start, goalSteps, memo };
 }
 
 /** What to do if a goal call has no value. */
@@ -142,8 +159,8 @@ interface Replayed {
   readonly state: State;
   readonly events: readonly Event[];
   readonly replacedResults: number;
-  /** For each call, what it changed. */
-  readonly patches: readonly (readonly Patch[])[];
+  /** For each call, what it did. */
+  readonly steps: readonly Step[];
 }
 
 function replayCalls(
@@ -157,10 +174,10 @@ function replayCalls(
     catalog,
     header.seed === task.seed ? { ...header, memo } : header,
   );
-  const patches: (readonly Patch[])[] = [];
+  const steps: Step[] = [];
   const replaced = new Map<number, CallEvent>();
   for (const { index, event, result } of repeatCalls(session, events)) {
-    patches.push(result.patches);
+    steps.push({ patches: result.patches, after: session.state });
     const replayed = replaceResult(event, result);
     if (replayed !== event) replaced.set(index, replayed);
   }
@@ -168,6 +185,6 @@ function replayCalls(
     state: session.state,
     events: events.map((it, i) => replaced.get(i) ?? it),
     replacedResults: replaced.size,
-    patches,
+    steps,
   };
 }

@@ -4,7 +4,7 @@
  * event of an attempt happened.
  */
 import { UserError } from "../userError.ts";
-import type { Task } from "./task.ts";
+import { findDueTurn, type Task } from "./task.ts";
 import {
   listCalls,
   startsTurn,
@@ -86,4 +86,15 @@ export function listTurns({ turns }: Pick<Task, "turns">, events: readonly Event
     if (startsTurn(it) && it.text === turns[turn + 1]?.user) turn++;
     return Math.max(0, turn);
   });
+}
+
+/** How many calls were made up to the end of the turn in which the goals of a turn are due. */
+export function countDueCalls(
+  task: Pick<Task, "format" | "turns">,
+  events: readonly Event[],
+  turn: number,
+): number {
+  const due = findDueTurn(task, turn);
+  const turns = listTurns(task, events);
+  return events.filter((it, i) => it.kind === "call" && turns[i]! <= due).length;
 }

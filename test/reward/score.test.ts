@@ -99,8 +99,20 @@ describe("success", () => {
       [calling(call("get_balance", { account_id: "acc_108" })), done],
       'banking_get_balance(account_id: "acc_101") was not called',
     ));
-  test("a task without goals requires no call", () =>
-    check(abstain(), [calling(balance), done], "1 calls where none was wanted"));
+  test("a task without goals accepts look-ups and refused writes, but no write", async () => {
+    await check(abstain(), [calling(balance, transfer("acc_108", 1e6)), done], "yes");
+    await check(
+      abstain(),
+      [calling(transfer("acc_108", 5)), done],
+      "1 writes where none was wanted",
+    );
+  });
+  test("a task without goals of an earlier format requires no call", () =>
+    check(
+      abstain().then(it => ({ ...it, format: "prove/task@3" as const })),
+      [calling(balance), done],
+      "1 calls where none was wanted",
+    ));
   test("a task without goals succeeds with an answer", () =>
     check(abstain(), [saying("I cannot.")], "yes"));
 });
