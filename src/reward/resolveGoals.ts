@@ -315,12 +315,23 @@ function shows(
   fact: Fact,
   { goalCall, turn }: AskedCall,
 ): boolean {
-  if (fact.entity !== undefined) return showsFact(attempt.getIndex(call), fact);
   const { alternatives = [] } = goalCall;
-  if (alternatives.some(it => attempt.equals(call, it))) return isFresh(attempt, call, turn);
+  const { entity, field, value, loose } = fact;
+  const isAlternative = () =>
+    alternatives.some(it => attempt.equals(call, it)) && isFresh(attempt, call, turn);
+  if (entity !== undefined) {
+    const index = attempt.getIndex(call);
+    if (showsFact(index, fact)) return true;
+    // a default may stand for the entity that the goal's call names
+    const showsRest =
+      field === undefined
+        ? showsFact(index, { entity })
+        : showsValue(attempt.calls[call]!.result!, field, value!, loose);
+    return showsRest && isAlternative();
+  }
+  if (isAlternative()) return true;
   if (!hasRequiredArguments(attempt, call, goalCall)) return false;
-  if (fact.field !== undefined)
-    return showsValue(attempt.calls[call]!.result!, fact.field, fact.value!);
+  if (field !== undefined) return showsValue(attempt.calls[call]!.result!, field, value!, loose);
   const keys = Object.keys(attempt.calls[call]!.arguments);
   return attempt.hasEqual(call, goalCall.arguments, keys) && isFresh(attempt, call, turn);
 }

@@ -3,7 +3,7 @@
  * of the entities with these ids. Each result is read once.
  */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
-import { listScalars, areEqual } from "./valueMatching.ts";
+import { listScalars, areEqual, normalizeText } from "./valueMatching.ts";
 import type { Fact } from "./task.ts";
 
 /** The wanted ids and values as text, and what else stands for one of them in this attempt. */
@@ -74,28 +74,36 @@ export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts)
 /** Whether a result shows a fact about an entity. */
 export function showsFact(
   { texts, fields }: ResultIndex,
-  { entity, of = [], field, value }: Fact,
+  { entity, of = [], field, value, loose }: Fact,
 ): boolean {
   if (entity === undefined) return false;
   if (field === undefined)
     return texts.get(entity)?.some(ids => of.every(it => ids.includes(it))) ?? false;
   const values = fields.get(entity)?.get(field);
-  return values?.some(it => areEqual(it, value!)) ?? false;
+  return values?.some(it => areValuesEqual(it, value!, loose)) ?? false;
 }
+
+const areValuesEqual = (a: Json, b: Json, isLoose = false): boolean =>
+  areEqual(a, b) ||
+  (isLoose &&
+    typeof a === "string" &&
+    typeof b === "string" &&
+    normalizeText(a) === normalizeText(b));
 
 /**
  * Whether a result has a field of this name with this value, or, for `count`, a first list with so
  * many rows.
  */
-export function showsValue(result: Json, field: string, value: Json): boolean {
-  return (field === "count" && countRows(result) === value) || hasField(result, field, value);
-}
-
-function hasField(result: Json, field: string, value: Json): boolean {
-  if (result === null || typeof result !== "object") return false;
-  if (isJsonObject(result) && Object.hasOwn(result, field) && areEqual(result[field]!, value))
-    return true;
-  return Object.values<Json>(result).some(it => hasField(it, field, value));
+export function showsValue(result: Json, field: string, value: Json, isLoose?: boolean): boolean {
+  const isShown = (it: Json): boolean => {
+    if (it === null || typeof it !== "object") return false;
+    const own = isJsonObject(it) && Object.hasOwn(it, field) ? it[field]! : undefined;
+    return (
+      (own !== undefined && areValuesEqual(own, value, isLoose)) ||
+      Object.values<Json>(it).some(isShown)
+    );
+  };
+  return (field === "count" && countRows(result) === value) || isShown(result);
 }
 
 function countRows(result: Json): number | undefined {

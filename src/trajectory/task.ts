@@ -71,6 +71,8 @@ const factSchema = z.strictObject({
   of: z.array(z.string()).min(1).optional(),
   field: z.string().optional(),
   value: scalarSchema.nullable().optional(),
+  /** The value is a text that the user dictated: compared like `loose` arguments. */
+  loose: z.literal(true).optional(),
   /**
    * What the assistant must tell, if it must: the fact's value, or another one, such as the name
    * of a row. Absent where the user only sees it, or has said it in the same turn.

@@ -279,7 +279,7 @@ function findRowTell(
   { rows, schema = {} }: ToldList,
   read: AnsweredRead,
 ): RowTell | undefined {
-  if (!isJsonObject(row)) return isSaid(row, read) ? undefined : findAnswer("", row, schema);
+  if (!isJsonObject(row)) return isSaid(row, read) ? undefined : findRowAnswer("", row, schema);
   const { templates } = read.context;
   const template = selectItem(templates.tools[read.intent.tool.name]?.item, row);
   const slots = template === undefined ? Object.keys(row).slice(0, 1) : findSlots(template);
@@ -287,12 +287,20 @@ function findRowTell(
     const value = getField(row, slot) ?? null;
     const fieldSchema = findFieldSchema(schema, slot) ?? {};
     const key = slot.split(".").at(-1)!;
-    const answer = findAnswer(key, value, fieldSchema);
+    const answer = findRowAnswer(key, value, fieldSchema);
     const isKnown = isSaid(value, read) || (rows.length === 1 && isSought(value, read));
     if (!answer || isKnown) return [];
     return [{ key, ...answer, isName: getLabel(fieldSchema) !== undefined }];
   });
   return answers.find(it => it.isName) ?? answers[0];
+}
+
+/** What is told of a value in a list. Of a path, that is the last part. */
+function findRowAnswer(key: string, value: Json, schema: JsonSchema): Answer | undefined {
+  const answer = findAnswer(key, value, schema);
+  return answer && /^[/~]./.test(String(answer.value))
+    ? { ...answer, value: String(answer.value).replace(/.*\/(?=.)/, "") }
+    : answer;
 }
 
 /** Whether the user has said a value in this turn: in a request, or as the name of something. */

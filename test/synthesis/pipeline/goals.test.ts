@@ -28,7 +28,7 @@ const formatGoals = (...events: Event[]) =>
       `${it.turn}: ${it.calls.map(({ name }) => name.slice(8)).join("+")}${it.after.map(of => ` <- ${of.goal} ${of.kind}${of.via ? ` ${of.via}` : ""}`).join("")}`,
   );
 
-test("a value comes from the latest result that contains it; calls of one message are one goal", () => {
+test("a value comes from the first result that shows it; calls of one message are one goal", () => {
   expect(
     formatGoals(
       user("Lend Emma to Ada, pin 4321."),
@@ -47,9 +47,31 @@ test("a value comes from the latest result that contains it; calls of one messag
   ).toEqual([
     "0: list_books+find_member",
     "0: get_book <- 0 explicit book_id",
-    "0: lend <- 0 explicit member_id <- 1 explicit book_id",
+    "0: lend <- 0 explicit book_id",
     "1: return_loan <- 2 explicit loan_id",
   ]);
+});
+
+test("a call that repeats its own argument is no source of it", () => {
+  expect(
+    formatGoals(
+      user("Take the book from the first shelf and lend it."),
+      call(0, "list_books", {}, { books: [{ title: "Emma", book_id: "book_11" }] }),
+      call(1, "reserve", { book_id: "book_11" }, { book_id: "book_11", place: 1 }),
+      call(2, "lend", { book_id: "book_11" }, { loan_id: "loan_7" }),
+    ),
+  ).toEqual([
+    "0: list_books",
+    "0: reserve <- 0 explicit book_id",
+    expect.stringMatching(/^0: lend <- 0 explicit book_id/),
+  ]);
+  expect(
+    formatGoals(
+      user("Lend it to the 12th and remind me."),
+      call(0, "lend", { until: "2026-03-12" }, { until: "2026-03-12", loan_id: "loan_7" }),
+      call(1, "remind", { on: "2026-03-12" }, {}),
+    ),
+  ).toEqual(["0: lend", "0: remind"]);
 });
 
 test("a value that the user has said makes no edge", () => {

@@ -1,6 +1,7 @@
 /**
  * Finds other calls that answer the user as well as the teacher's: each candidate is executed on a
- * live session in the state of the teacher's call, and kept if its result shows the same facts.
+ * live session in the state of the teacher's call, and kept if its result shows the same facts. So
+ * is the same call without arguments whose defaults give the same result.
  */
 import { openSessionByName, type Catalog } from "../../../environment/catalog.ts";
 import {
@@ -34,7 +35,7 @@ export function addAlternatives(task: Task, catalog: Catalog): Task {
     if (outcome.kind === "ok") {
       const goalCall = goalCalls.next().value!;
       if (isAnswer(goalCall)) {
-        const alternatives = findAlternatives(goalCall, tools, session, catalog);
+        const alternatives = findAlternatives(goalCall, outcome.value, { tools, session, catalog });
         if (alternatives.length > 0) found.set(goalCall, { ...goalCall, alternatives });
       }
     }
@@ -51,12 +52,22 @@ export function addAlternatives(task: Task, catalog: Catalog): Task {
 
 const isAnswer = ({ facts }: GoalCall): boolean => facts !== undefined && facts.length > 0;
 
+/** `own` is the result of the goal call itself. */
 function findAlternatives(
   goalCall: GoalCall,
-  tools: readonly Tool[],
-  session: Session,
-  catalog: Catalog,
+  own: Json,
+  {
+    tools,
+    session,
+    catalog,
+  }: {
+    readonly tools: readonly Tool[];
+    readonly session: Session;
+    readonly catalog: Catalog;
+  },
 ): BareCall[] {
+  const isOwn = (it: BareCall, value: Json) =>
+    it.name === goalCall.name && canonicalJson(value) === canonicalJson(own);
   const candidates = new Map<string, BareCall>();
   for (const it of listCandidates(goalCall, tools, catalog))
     candidates.set(canonicalJson([it.name, it.arguments]), it);
@@ -65,7 +76,9 @@ function findAlternatives(
   for (const it of [...candidates.values()].slice(0, limits.executed)) {
     if (alternatives.length === limits.kept) break;
     const { outcome } = session.call(it.name, it.arguments);
-    if (outcome.kind === "ok" && showsFacts(outcome.value, it, goalCall)) alternatives.push(it);
+    if (outcome.kind !== "ok") continue;
+    const { value } = outcome;
+    if (isOwn(it, value) || showsFacts(value, it, goalCall)) alternatives.push(it);
   }
   return alternatives;
 }

@@ -108,7 +108,10 @@ export function createTask(
 const getPurpose = (teacher: Teacher, call: CallEvent) =>
   teacher.getPurpose ? teacher.getPurpose(call) : "unknown";
 
-/** The goals with the free texts of their writes, which need not be repeated to the letter. */
+/**
+ * The goals with the free texts of their writes, which need not be repeated to the letter, and the
+ * facts that read them back.
+ */
 function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Catalog): Goal[] {
   const userTexts = events.flatMap(it => (startsTurn(it) ? [it.text] : []));
   const resultTexts = new Set(
@@ -116,15 +119,30 @@ function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Ca
       it.kind === "call" && it.outcome.kind === "ok" ? [...listTexts(it.outcome.value)] : [],
     ),
   );
+  const dictated = new Set<Json>();
   return goals.map(goal => {
     const userText = userTexts.slice(0, goal.turn + 1).join("\n");
     const mark = (call: GoalCall) => {
       const tool = tools.get(call.name)!;
-      return tool.effect === "write" ? markFreeTexts(call, tool, { userText, resultTexts }) : call;
+      if (tool.effect === "read") return loosenFacts(call, dictated);
+      const marked = markFreeTexts(call, tool, { userText, resultTexts });
+      for (const key of marked.loose ?? []) dictated.add(marked.arguments[key]!);
+      return marked;
     };
     return { ...goal, calls: goal.calls.map(mark) };
   });
 }
+
+/** The goal call with the facts that read back a text which the user dictated. */
+const loosenFacts = (call: GoalCall, dictated: ReadonlySet<Json>): GoalCall =>
+  call.facts?.some(it => dictated.has(it.value ?? null))
+    ? {
+        ...call,
+        facts: call.facts.map(it =>
+          dictated.has(it.value ?? null) ? { ...it, loose: true as const } : it,
+        ),
+      }
+    : call;
 
 function* listTexts(value: Json): Generator<string> {
   if (typeof value === "string") yield value;
@@ -251,9 +269,13 @@ const computeMessageBudget = (
   { maxTurns }: TaskSpecification,
   { length }: Task["turns"],
 ): number =>
-  maxTurns === undefined
+  spareMessages +
+  (maxTurns === undefined
     ? Math.max(callBudget + length, length + 1)
-    : Math.max(callBudget, 2 * goalCalls) + 2 * length;
+    : Math.max(callBudget, 2 * goalCalls) + 2 * length);
+
+/** Messages beyond the budget of calls, for a check or a question. */
+const spareMessages = 2;
 
 function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["turns"] {
   const turns: Task["turns"] = [];

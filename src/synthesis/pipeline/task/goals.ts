@@ -18,6 +18,7 @@ import {
 /** A successful call with the plain values of its result. */
 interface StepCall {
   readonly event: CallEvent;
+  /** Those of them that the call itself was not given. */
   readonly resultValues: ReadonlySet<string>;
   /** The values of the result that later calls take. */
   readonly takenValues: Set<Scalar>;
@@ -126,7 +127,9 @@ function collectSteps(events: readonly Event[]): CollectedSteps {
     }
     const repairs = findRepairs(event, refused, steps);
     step.repairs.push(...repairs);
-    const resultValues = new Set([...listScalars(event.outcome.value)].map(String));
+    const given = new Set(listScalars(event.arguments).map(String));
+    const shown = listScalars(event.outcome.value).map(String);
+    const resultValues = new Set(shown.filter(it => !given.has(it)));
     step.calls.push({ event, resultValues, takenValues: new Set(), refusedValues: new Set() });
   }
   return { userTexts, replies, steps };
@@ -168,8 +171,8 @@ function addRefusedValues(
 const showsValue = (call: StepCall, value: Scalar): boolean => call.resultValues.has(String(value));
 
 /**
- * The edges into a step: for an argument that the user has not said, from the latest step that
- * shows it; for a precondition, from the latest step that fulfils it.
+ * The edges into a step: for an argument that the user has not said, from the first step that shows
+ * it and was not given it; for a precondition, from the latest step that fulfils it.
  */
 function findEdges(
   step: Step,
@@ -185,7 +188,7 @@ function findEdges(
     for (const [via, value] of Object.entries(call.arguments as JsonObject)) {
       for (const scalar of listScalars(value)) {
         if (!isDistinctive(scalar) || containsToken(userText, String(scalar))) continue;
-        const goal = before.findLastIndex(it => it.calls.some(other => showsValue(other, scalar)));
+        const goal = before.findIndex(it => it.calls.some(other => showsValue(other, scalar)));
         addEdge(goal, { kind: "explicit", via });
         before[goal]?.calls.find(it => showsValue(it, scalar))!.takenValues.add(scalar);
       }
