@@ -31,7 +31,7 @@ export const policy = defineCommand({
         "policy needs the service that starts it",
         "run prove-rl serve --policy instead",
       );
-    endWithParent();
+    await endWithParent();
     // Ctrl-C in a terminal also reaches this process; the service decides when it ends
     context.allowLateEnd();
     const channel: Channel<PolicyMessages, PolicyListenerMessages> = createForkChannel(process);

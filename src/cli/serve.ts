@@ -92,7 +92,7 @@ export const serve = defineCommand({
       ? AbortSignal.any([context.signal, watchParent()])
       : context.signal;
     const { host, port, capacity, workers, drain } = options;
-    if (options.isWorker) endWithParent();
+    if (options.isWorker) await endWithParent();
     if (drain > 0 || options.isWorker) allowLateEnd();
     const files = (options.tasks ?? []).map(it => resolve(cwd, it));
     // each worker reads the files, too

@@ -41,7 +41,7 @@ export const work = defineCommand({
         "work needs the editor that starts it",
         "run the command itself instead, such as prove-rl synthesize",
       );
-    endWithParent();
+    await endWithParent();
     const channel: EditorChannel = createForkChannel(process);
     let code = 1;
     const finish = <T>(result: T): T => {
