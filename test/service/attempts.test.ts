@@ -47,7 +47,7 @@ let serving: RunningHttpServer;
 beforeAll(async () => {
   // tasks of every kind, with questions that the user answers and tools that come later
   const { tasks: made } = await readSharedTasks("paper");
-  tasks.push(await moveFifty(), await moveTwice(), ...made.slice(0, 60));
+  tasks.push(await moveFifty(), await moveTwice(), ...made.slice(0, 40));
   const file = join(mkdtempSync(join(tmpdir(), "prove-rl-")), "some.tasks.jsonl");
   writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
   serving = await startHttpServer({ catalog, tasks: await openTaskStore([file]) });

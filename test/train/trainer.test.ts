@@ -328,7 +328,7 @@ describe("a run that trains adapters", () => {
 
     const { grpo: settings } = grpoConstrained() as Extract<RunConfig, { method: "grpo" }>;
     const still = { ...settings, prompts: 8, group: 6, learningRate: 1e-12 };
-    const second = createRunFolder(grpo({ lora, steps: 4, grpo: still }), last);
+    const second = createRunFolder(grpo({ lora, steps: 2, grpo: still }), last);
     expect((await readEvents(await startOn(second))).at(-1)).toMatchObject({ by: "steps" });
     const trained = readModelFolder(findLatestCheckpoint(second).folder);
     expect(trained.adapters!.base).toBe(join(second, "base"));
