@@ -109,7 +109,7 @@ const forms: readonly (readonly [RegExp, Reader])[] = [
     ([, part, side, hour]) => {
       const minutes = part!.toLowerCase() === "half" ? 30 : 15;
       const first = toNumber(hour!) * 60 + (side!.toLowerCase() === "to" ? -minutes : minutes);
-      return { times: [(first + 1440) % 1440, (first + 720) % 1440] };
+      return { times: [(first + 1440) % 1440, (first + 720) % 1440], isVague: true };
     },
   ],
   [/(?<![\p{L}])(noon|midday)(?![\p{L}])/giu, () => ({ times: [720], isVague: true })],
