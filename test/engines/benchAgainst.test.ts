@@ -49,8 +49,8 @@ test.each([
     other: "environment.calls.bfcl",
     ratio: "environment.calls.dataset.of-bfcl",
     unit: "1/s",
-    // no machine that runs the tests is as slow, or as fast
-    range: [1_000, 10_000_000],
+    // another unit would be a thousand times as much, or as little; busy machines are slow, too
+    range: [50, 10_000_000],
   },
   {
     args: ["torch"],
@@ -59,7 +59,7 @@ test.each([
     other: "training.dense.torch",
     ratio: "training.dense.of-torch",
     unit: "tokens/s",
-    range: [100, 1_000_000],
+    range: [5, 1_000_000],
   },
 ])("$args.0 prints rates of the same run and their ratio", async row => {
   const figures = await measure(row.hasMore ? row.ratio : undefined, row.args);

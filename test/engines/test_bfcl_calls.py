@@ -24,7 +24,7 @@ def run_program(requests: list[Any], *options: str) -> list[Any]:
         capture_output=True,
         check=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert result.stderr == ""
     return [json.loads(line) for line in result.stdout.splitlines()]

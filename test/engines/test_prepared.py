@@ -46,7 +46,7 @@ def test_a_prepared_folder_trains(out: Path, tmp_path: Path) -> None:
     python = create_python(out / "requirements.txt")
     address = kill_after_first_step([str(python), str(out / "launch.py")], out)
     # the service ends with launch.py, and with it the sessions of the step
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 240
     with pytest.raises(ConnectionError):
         while time.monotonic() < deadline:
             Client(address, patience=0).health()

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { connectServer, type ConnectedSession } from "../../src/mcp/connectedSession.ts";
 import type { Timeouts } from "../../src/mcp/serverConnection.ts";
 import { parseServerEntries, type ServerEntry } from "../../src/mcp/mcpConfig.ts";
@@ -297,12 +297,17 @@ describe("a server that misbehaves", () => {
   });
 
   test("a time-out is broken, and so is every call until a restart", async () => {
-    const session = await openSession(misbehavingEntry(), { ...generous, call: 5000 });
-    expect(await session.call("hang", {})).toEqual({
+    const session = await openSession(misbehavingEntry());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const hanging = session.call("hang", {});
+    await vi.advanceTimersByTimeAsync(generous.call);
+    expect(await hanging).toEqual({
       kind: "broken",
       type: "internal",
-      message: "rude did not answer hang within 5 s",
+      message: "rude did not answer hang within 300 s",
     });
+    vi.useRealTimers();
     expect(await session.call("count", {})).toMatchObject({
       kind: "broken",
       message: expect.stringContaining("until it is started afresh"),
