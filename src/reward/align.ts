@@ -30,6 +30,8 @@ export interface ScoredGoalCall extends Pick<
   readonly at?: number;
   /** The position from which on calls come after the turn that asked for it. */
   readonly end?: number;
+  /** Finds the call that did what it asks for, if another one than it names did. */
+  readonly findMaker?: () => number | undefined;
 }
 
 /** The part of a goal that scoring needs. Goals are in topological order: `after` points back. */
@@ -42,6 +44,8 @@ interface AlignmentOptions {
   readonly coverageRequiresSuccess: boolean;
   /** Whether a call that comes after the turn that asked for it serves no goal. */
   readonly answersInTime: boolean;
+  /** Whether a call serves what it did, also if it has another name or serves another goal. */
+  readonly judgesConduct: boolean;
   /** How many of the first calls serve no goal, unless it is known that they do. */
   readonly given?: number;
   /** The argument schema of a tool, if known. Arrays of unique items are compared as sets. */
@@ -80,6 +84,7 @@ export function alignCalls(
   const usedCalls = new Set(goals.flatMap(it => it.calls.flatMap(call => call.at ?? [])));
   const pairs: AlignedPair[] = [];
   const positions: (number | null)[][] = [];
+  const madeOtherwise = new Set<number>();
   for (const [g, { calls: goalCalls, after }] of goals.entries()) {
     const earliest = Math.max(-1, ...after.map(it => getBound(positions[it.goal]!)));
     const messages = options.strictMessageOrder
@@ -106,6 +111,12 @@ export function alignCalls(
         compare: it =>
           compareArguments(goalCall, calls[it]!.arguments, options.schemaOf?.(goalCall.name)),
       });
+      const maker = best || !options.judgesConduct ? undefined : goalCall.findMaker?.();
+      if (maker !== undefined && maker < calls.length && servesWholly(pairs, maker)) {
+        madeOtherwise.add(g);
+        pairs.push({ goal: g, part, call: maker, arguments: [] });
+        return maker;
+      }
       if (!best) return null;
       usedCalls.add(best.call);
       pairs.push({ goal: g, part, call: best.call, arguments: best.evidence });
@@ -115,9 +126,16 @@ export function alignCalls(
   return {
     pairs,
     positions,
-    broken: goals.map((_, g) => findBrokenEdges(goals, positions, calls, g, options)),
+    // what the state shows was not done too early
+    broken: goals.map((_, g) =>
+      madeOtherwise.has(g) ? [] : findBrokenEdges(goals, positions, calls, g, options),
+    ),
   };
 }
+
+/** Whether a call has all arguments of the goal calls that it serves, if it serves any. */
+const servesWholly = (pairs: readonly AlignedPair[], call: number): boolean =>
+  pairs.every(it => it.call !== call || computeEqualShare(it.arguments) === 1);
 
 /**
  * μ of equation (1): the last position that serves a goal; undefined if one of its calls is

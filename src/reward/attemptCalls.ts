@@ -61,7 +61,7 @@ export class AttemptCalls {
   }
 
   /** Whether a call has the name of another and equal arguments. */
-  equals(call: number, { name, arguments: args }: GoalCall): boolean {
+  equals(call: number, { name, arguments: args }: Pick<GoalCall, "name" | "arguments">): boolean {
     const own = this.calls[call]!;
     return (
       own.name === name &&

@@ -38,7 +38,7 @@ export interface CallEvidence {
   readonly name: string;
   /** 0, ⅓, ⅔ or 1: a third each for a known name, valid arguments and an accepted call. */
   readonly validity: number;
-  /** The refusal's message; absent for a call with validity 1. */
+  /** The refusal's message; absent for a call that succeeded. */
   readonly message?: string;
   /** Whether its name is among the goals' names. */
   readonly named: boolean;
@@ -48,6 +48,8 @@ export interface CallEvidence {
   readonly arguments: readonly ArgumentEvidence[];
   /** Whether its number, from 1, exceeds the budget B. */
   readonly overBudget: boolean;
+  /** It was refused as the same call of the teacher was, so that it was right to try. */
+  readonly expected?: true;
   /** The call is one of the teacher's, before the turn that was attempted: no part counts it. */
   readonly given?: true;
 }
@@ -87,7 +89,7 @@ export interface AnswerEvidence {
 
 export interface Breakdown {
   readonly profile: string;
-  /** `tool`: the five parts; `abstain`: 1 for no call, else 0. */
+  /** `tool`: the five parts; `abstain`: the rule for tasks without goals. */
   readonly rule: "tool" | "abstain";
   readonly parts: Readonly<Record<PartName, Part>>;
   /**

@@ -16,6 +16,7 @@ export function describeCall({ rule, calls }: Breakdown, call: number): string |
   const it = calls[call];
   if (!it) return undefined;
   if (it.given) return "the teacher's, before the attempted turn: not scored";
+  if (it.expected) return "refused, as the teacher's was: right to try";
   if (rule === "abstain") return "no call was wanted";
   const notes = [
     `valid ${formatValidity(it.validity)}`,
@@ -43,7 +44,7 @@ export function describeTotals({
 }: Breakdown): readonly string[] {
   if (rule === "abstain")
     return [
-      `reward by ${profile}: ${formatNumber(total)} (no goals: 1 for no call, and there ${n === 1 ? "was 1" : `were ${n}`})`,
+      `reward by ${profile}: ${formatNumber(total)} (no goals: 1 for no call${total > 0 && total < 1 ? ", a look-up costs 0.05" : ""}, and there ${n === 1 ? "was 1" : `were ${n}`})`,
     ];
   const all = [
     ...partNames.map(it => [it as string, parts[it]] as const),

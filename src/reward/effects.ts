@@ -10,7 +10,7 @@ import type { State } from "../environment/state.ts";
 import type { Attempt, GoalStep, Step } from "../trajectory/attempt.ts";
 import { countDueCalls, countGivenCalls } from "../trajectory/oneTurn.ts";
 import { findDueTurn } from "../trajectory/task.ts";
-import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
+import { listCalls } from "../trajectory/trajectory.ts";
 import { listTextAliases } from "./freeText.ts";
 import {
   formatCanonical,
@@ -232,7 +232,7 @@ export function findMaker(attempt: Attempt, goal: number, part: number): number 
 
 /** Whether a call is a write that the server accepted. */
 export const isAcceptedWrite = (
-  { name, outcome }: Pick<CallEvent, "name" | "outcome">,
+  { name, outcome }: { readonly name: string; readonly outcome: { readonly kind: string } },
   tools: Attempt["tools"],
 ): boolean => outcome.kind === "ok" && tools.get(name)?.effect === "write";
 

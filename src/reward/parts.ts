@@ -65,6 +65,28 @@ export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
     ? 0
     : pairs.reduce((sum, it) => sum + computeEqualShare(it.arguments), 0) / pairs.length;
 
+// What counts in place of equations (2), (3) and (4) where a profile judges the conduct.
+
+/**
+ * The share of calls that serve a goal, beside what failed calls lack: R_validity = S/(S + Σ (1 −
+ * v(c))) over S calls that serve a goal and all calls that failed; 0 if none serves. Other calls
+ * that succeed do not count, so that no call makes up for a failed one.
+ */
+export function scoreServingValidity(serving: number, failed: readonly ScoredCall[]): number {
+  const lack = failed.reduce((sum, it) => sum + 1 - getCallValidity(it), 0);
+  return serving === 0 ? 0 : serving / (serving + lack);
+}
+
+/** R_name = S/(S + U), U the calls whose name no goal has; 0 if none serves. */
+export const scoreServingNames = (serving: number, unnamed: number): number =>
+  serving === 0 ? 0 : serving / (serving + unnamed);
+
+const [lookUpCost, maxLookUpCost] = [0.05, 0.2];
+
+/** The reward of a task without goals: 0 with a write, otherwise 1 less the cost of look-ups. */
+export const scoreRestraint = (writes: number, others: number): number =>
+  writes > 0 ? 0 : 1 - Math.min(maxLookUpCost, lookUpCost * others);
+
 /**
  * The reward of a task without goals, whose right answer makes no calls: 1 for no call at all, else
  * 0. The text of the answer is not scored.

@@ -33,6 +33,13 @@ export interface Profile {
    */
   readonly answersInTime: boolean;
   /**
+   * Whether it counts what calls did, in tasks of the formats that say when things are due: only
+   * calls that serve a goal earn `validity` and `name`, a call serves each goal whose effect it
+   * had, what the teacher was refused may be tried, undone writes cost, and without goals a look-up
+   * costs little. The paper counts all calls alike.
+   */
+  readonly judgesConduct: boolean;
+  /**
    * What is scored in place of a goal that says what its look-ups are for: `resolved`, the calls
    * with which the attempt learned the same; `literal`, the teacher's calls alone.
    */
@@ -62,6 +69,7 @@ export const paperProfile: Profile = Object.freeze({
   strictMessageOrder: false,
   coverageRequiresSuccess: false,
   answersInTime: false,
+  judgesConduct: false,
   goals: "resolved",
 });
 
@@ -86,6 +94,7 @@ export const provePlusProfile: Profile = Object.freeze({
   strictMessageOrder: true,
   coverageRequiresSuccess: true,
   answersInTime: true,
+  judgesConduct: true,
 });
 
 /** For a policy that cannot speak: neither the reward nor success asks what was told. */

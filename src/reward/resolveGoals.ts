@@ -14,6 +14,7 @@ import {
 } from "../trajectory/task.ts";
 import type { ScoredGoal, ScoredGoalCall } from "./align.ts";
 import { AttemptCalls, containsValue } from "./attemptCalls.ts";
+import { findMaker } from "./effects.ts";
 import { listIdAliases } from "./stateText.ts";
 import { type WantedTexts, showsFact, showsValue } from "../trajectory/resultIndex.ts";
 import { containsToken } from "../trajectory/valueMatching.ts";
@@ -104,7 +105,9 @@ interface ResolvedCall {
 
 function resolveWith(attempt: Attempt, aliases: WantedTexts["aliases"]): Resolution {
   const { goals } = attempt.task;
-  const resolver = new GoalResolver(attempt.task, new AttemptCalls(attempt, aliases));
+  const resolver = new GoalResolver(attempt.task, new AttemptCalls(attempt, aliases), (g, c) =>
+    findMaker(attempt, g, c),
+  );
   const resolved = resolver.resolve();
   const kept = goals.flatMap((_, g) => (resolved[g]!.some(it => it.calls.length > 0) ? [g] : []));
   // writes showed everything: without goals, the rule for tasks without goals would apply
@@ -140,15 +143,21 @@ class GoalResolver {
   readonly #goals: readonly Goal[];
   /** Whether calls that do not answer are due, too. */
   readonly #hasDueCalls: boolean;
+  readonly #findMaker: (goal: number, part: number) => number | undefined;
   /** The positions of calls that serve a goal. */
   readonly #used = new Set<number>();
   readonly #resolved: ResolvedCall[][];
 
-  constructor(task: Task, attempt: AttemptCalls) {
+  constructor(
+    task: Task,
+    attempt: AttemptCalls,
+    findMaker: (goal: number, part: number) => number | undefined,
+  ) {
     const { goals } = task;
     this.#goals = goals;
     this.#hasDueCalls = judgesAnswers(task);
     this.attempt = attempt;
+    this.#findMaker = findMaker;
     this.#resolved = goals.map(() => []);
   }
 
@@ -160,7 +169,7 @@ class GoalResolver {
           this.#resolved[g]![c] =
             goalCall.for === "answers"
               ? this.#resolveAnswer(goalCall, turn)
-              : { original: goalCall, calls: [this.#chooseDueCall(goalCall, turn)] };
+              : { original: goalCall, calls: [this.#chooseDueCall(goalCall, g, c)] };
     // from the last one on, because a look-up may only feed another look-up
     for (let g = this.#goals.length - 1; g >= 0; g--)
       for (const [c, goalCall] of this.#goals[g]!.calls.entries())
@@ -180,9 +189,11 @@ class GoalResolver {
     return !isMet || values.some(value => own.some(it => this.#takesValue(it, String(value))));
   }
 
-  #chooseDueCall(goalCall: GoalCall, turn: number): ScoredGoalCall {
+  #chooseDueCall(goalCall: GoalCall, g: number, c: number): ScoredGoalCall {
     const call = this.#chooseAlternative(goalCall);
-    return this.#hasDueCalls ? { ...call, end: this.attempt.findEnd(turn) } : call;
+    if (!this.#hasDueCalls) return call;
+    const end = this.attempt.findEnd(this.#goals[g]!.turn);
+    return { ...call, end, findMaker: () => this.#findMaker(g, c) };
   }
 
   #resolveAnswer(goalCall: GoalCall, turn: number): ResolvedCall {

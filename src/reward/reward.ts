@@ -4,7 +4,7 @@
  */
 import type { Attempt } from "../trajectory/attempt.ts";
 import { countGivenCalls } from "../trajectory/oneTurn.ts";
-import { computeCallBudget } from "../trajectory/task.ts";
+import { computeCallBudget, judgesAnswers } from "../trajectory/task.ts";
 import { explainImport, listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 import {
   scoreAbstention,
@@ -14,6 +14,9 @@ import {
   listGoalNames,
   getCallValidity,
   scoreArguments,
+  scoreRestraint,
+  scoreServingNames,
+  scoreServingValidity,
   scoreValidity,
 } from "./parts.ts";
 import {
@@ -32,9 +35,11 @@ import {
   type Part,
   type PartName,
 } from "./breakdown.ts";
+import { countUndoneWrites, isAcceptedWrite } from "./effects.ts";
 import { applyFormula } from "./formula.ts";
 import type { Profile } from "./profiles.ts";
 import { keepGoals, resolveGoals, selectTurnGoals, type Resolution } from "./resolveGoals.ts";
+import { findTeacherRefusals } from "./refusals.ts";
 import { isAchieved } from "./success.ts";
 import { judgeTold, type ToldJudgment } from "./told.ts";
 import type { JsonSchema } from "../environment/server.ts";
@@ -81,6 +86,10 @@ export function scoreCallsUntil(
         calls.length === given &&
         isAchieved(attempt, profile),
       schemaOf: name => tools.get(name)?.inputSchema,
+      conduct:
+        profile.judgesConduct && judgesAnswers(task)
+          ? createConduct(attempt, calls.length)
+          : undefined,
       hasEnded,
     },
     profile,
@@ -107,6 +116,12 @@ export function scoreCallsUntil(
     total: breakdown.total + (answer?.value ?? 0) + success.value,
   };
 }
+
+const createConduct = (attempt: Attempt, callCount: number): Conduct => ({
+  expected: findTeacherRefusals(attempt),
+  isWrite: it => isAcceptedWrite(it, attempt.tools),
+  countUndone: serving => countUndoneWrites(attempt, serving, callCount),
+});
 
 /** The breakdown by the resolved goals, whose evidence has the indices of the task's goals. */
 function scoreResolved(
@@ -145,11 +160,23 @@ interface CallScoringInput {
   /** All goals were met by the given calls, and no other call was made: no part lacks anything. */
   readonly isMet?: boolean;
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
+  /** Present if it counts what the calls did. */
+  readonly conduct?: Conduct | undefined;
+}
+
+/** What the calls of an attempt did. */
+interface Conduct {
+  /** The calls that were right, although they were refused. */
+  readonly expected: ReadonlySet<number>;
+  /** Whether a call is a write that was accepted. */
+  readonly isWrite: (call: ScoredCall) => boolean;
+  /** How many writes were undone, without the calls that serve a goal. */
+  readonly countUndone: (serving: ReadonlySet<number>) => number;
 }
 
 /** The breakdown without the success term, which needs the states. */
 export function scoreCalls(
-  { goals, calls, given = 0, isMet = false, schemaOf }: CallScoringInput,
+  { goals, calls, given = 0, isMet = false, schemaOf, conduct }: CallScoringInput,
   profile: Profile,
 ): Breakdown {
   const alignment = alignCalls(goals, calls, {
@@ -160,10 +187,12 @@ export function scoreCalls(
   const ownCalls = calls.slice(given);
   const names = listGoalNames(goals);
   const budget = computeCallBudget(goals, profile.beta);
+  const expected = conduct?.expected ?? noCalls;
+  const counted = calls.filter((_, i) => i >= given && !expected.has(i));
   const evidence = {
     n: ownCalls.length,
     budget,
-    calls: createCallEvidence(calls, alignment, names, { budget, given }),
+    calls: createCallEvidence(calls, alignment, names, { budget, given, expected }),
     goals: createGoalEvidence(alignment),
   };
   if (goals.length === 0)
@@ -172,22 +201,66 @@ export function scoreCalls(
       rule: "abstain",
       parts: createParts(zeroScores, zeroScores),
       extras: {},
-      total: scoreAbstention(ownCalls.length),
+      total: conduct
+        ? scoreRestraint(...countWrites(counted, conduct))
+        : scoreAbstention(ownCalls.length),
       ...evidence,
     };
   const scores = isMet
     ? wholeScores
-    : {
-        validity: scoreValidity(ownCalls),
-        coverage: scoreCoverage(alignment),
-        efficiency: scoreEfficiency(ownCalls.length, budget, profile),
-        name: scoreNames(ownCalls, names),
-        argument: scoreArguments(alignment.pairs),
-      };
+    : conduct
+      ? scoreConduct({ calls, given, alignment, names, budget, conduct }, profile)
+      : {
+          validity: scoreValidity(ownCalls),
+          coverage: scoreCoverage(alignment),
+          efficiency: scoreEfficiency(ownCalls.length, budget, profile),
+          name: scoreNames(ownCalls, names),
+          argument: scoreArguments(alignment.pairs),
+        };
   const parts = createParts(scores, profile.weights);
   // equation (5)
   const total = partNames.reduce((sum, it) => sum + parts[it].value, 0);
   return { profile: profile.name, rule: "tool", parts, extras: {}, total, ...evidence };
+}
+
+const noCalls: ReadonlySet<number> = new Set();
+
+/** How many calls are accepted writes, and how many are not. */
+function countWrites(calls: readonly ScoredCall[], { isWrite }: Conduct): [number, number] {
+  const writes = calls.filter(isWrite).length;
+  return [writes, calls.length - writes];
+}
+
+interface ConductInput extends Required<Pick<CallScoringInput, "calls" | "given">> {
+  readonly alignment: Alignment;
+  readonly names: ReadonlySet<string>;
+  readonly budget: number;
+  readonly conduct: Conduct;
+}
+
+/** The parts where it counts what the calls did. Calls that were right to try count nowhere. */
+function scoreConduct(
+  { calls, given, alignment, names, budget, conduct }: ConductInput,
+  profile: Profile,
+): Readonly<Record<PartName, number>> {
+  const serving = new Set(alignment.pairs.map(it => it.call));
+  const others = calls.filter((_, i) => i >= given && !serving.has(i) && !conduct.expected.has(i));
+  const failed = others.filter(it => it.outcome.kind !== "ok");
+  const ownServing = [...serving].filter(it => it >= given).length;
+  const n = ownServing + others.length;
+  const undone = others.some(conduct.isWrite) ? conduct.countUndone(serving) : 0;
+  return {
+    validity: scoreServingValidity(serving.size, failed),
+    coverage: scoreCoverage(alignment),
+    // an undone write and the call that undid it are over the budget
+    efficiency: scoreEfficiency(
+      Math.max(n, undone === 0 ? 0 : budget + 2 * undone),
+      budget,
+      profile,
+    ),
+    name: scoreServingNames(serving.size, others.filter(it => !names.has(it.name)).length),
+    argument: scoreArguments(alignment.pairs),
+  };
 }
 
 const zeroScores: Readonly<Record<PartName, number>> = {
@@ -251,7 +324,7 @@ function createCallEvidence(
   calls: readonly ScoredCall[],
   { pairs }: Alignment,
   names: ReadonlySet<string>,
-  { budget, given }: { budget: number; given: number },
+  { budget, given, expected }: { budget: number; given: number; expected: ReadonlySet<number> },
 ): readonly CallEvidence[] {
   const pairByCall = new Map(pairs.map(it => [it.call, it]));
   return calls.map((it, call) => {
@@ -260,12 +333,13 @@ function createCallEvidence(
     return {
       call,
       name: it.name,
-      validity: getCallValidity(it),
+      validity: expected.has(call) ? 1 : getCallValidity(it),
       ...(message === undefined ? {} : { message }),
-      named: names.has(it.name),
+      named: names.has(it.name) || pair !== undefined || expected.has(call),
       ...(pair ? { serves: { goal: pair.goal, call: pair.part } } : {}),
       arguments: pair?.arguments ?? [],
       overBudget: call - given + 1 > budget,
+      ...(expected.has(call) ? { expected: true as const } : {}),
       ...(call < given ? { given: true as const } : {}),
     };
   });

@@ -9,7 +9,12 @@ import {
   createTeacherPolicy,
   idlePolicy,
 } from "../../src/policy/scripted.ts";
-import { profiles, provePlusProfile, type Profile } from "../../src/reward/profiles.ts";
+import {
+  paperProfile,
+  profiles,
+  provePlusProfile,
+  type Profile,
+} from "../../src/reward/profiles.ts";
 import type { Breakdown } from "../../src/reward/breakdown.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { getSuccess } from "../../src/reward/success.ts";
@@ -129,7 +134,10 @@ test("a turn without goals earns 1 without a call", async () => {
   const silent = await attemptTurn(task, 1, [saying("Bye.")]);
   expect(score(silent, provePlusProfile)).toMatchObject({ rule: "abstain", total: 1, n: 0 });
   const busy = await attemptTurn(task, 1, [calling(balance), saying("Bye.")]);
-  expect(score(busy, provePlusProfile)).toMatchObject({ rule: "abstain", total: 0, n: 1 });
+  expect(score(busy, provePlusProfile)).toMatchObject({ rule: "abstain", total: 0.95, n: 1 });
+  expect(score(busy, paperProfile)).toMatchObject({ rule: "abstain", total: 0, n: 1 });
+  const wrong = await attemptTurn(task, 1, [calling(transfer("acc_108", 5)), saying("Bye.")]);
+  expect(score(wrong, provePlusProfile)).toMatchObject({ rule: "abstain", total: 0, n: 1 });
 });
 
 test("a turn without goals in which the teacher makes a call is not attempted on its own", async () => {

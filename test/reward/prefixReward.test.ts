@@ -72,8 +72,9 @@ describe("worked out by hand", () => {
     {
       // .5 + .25 + .2 + .1; .4167 + .5 + .2 + .0833; .4444 + .5 + .2 + .1
       paper: [0, 1.05, 1.2, 1.2444, 1.2444],
-      // the refused call covers nothing; success counts at the end
-      "prove-plus": [0, 1.05, 0.9667, 1.2444, 2.2444],
+      // the refused call covers nothing and lacks 1/3: .5 · 1/(4/3), then .5 · 2/(7/3); success
+      // counts at the end
+      "prove-plus": [0, 1.05, 0.925, 1.2286, 2.2286],
       tier: [0, 0.5, 0.4, 0.4, 0.9],
       // all calls of the teacher after the third one, less .05 for the extra call; then the state
       envfactory: [0, 0, 0, 0.45, 0.95],
@@ -157,8 +158,8 @@ test("at one turn, the teacher's calls belong to every prefix", async () => {
   const { trajectory, finalState } = await rollout(task, policy, catalog, { turn: 1 });
   const made = createAttempt(task, trajectory, finalState);
   const totals = requireScored(listPrefixTotals(made, findProfile("prove-plus")));
-  // its first call is valid alone, the second serves the goal of the turn
-  expect(totals.map(it => Number(it.toFixed(4)))).toEqual([0, 0, 0, 0.5, 1.2, 1.2]);
+  // its first call serves nothing; with the second, one of two has a name of the turn's goal
+  expect(totals.map(it => Number(it.toFixed(4)))).toEqual([0, 0, 0, 0, 1.2, 1.2]);
 });
 
 test("an attempt that ended by a fault has no reward of prefixes either", async () => {
