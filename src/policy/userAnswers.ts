@@ -5,6 +5,7 @@
  */
 import type { Json } from "../environment/json.ts";
 import type { Goal, Task } from "../trajectory/task.ts";
+import { asksToRefrain } from "../trajectory/taskRules.ts";
 import { startsTurn } from "../trajectory/trajectory.ts";
 import type { Conversation } from "./policy.ts";
 
@@ -37,12 +38,14 @@ export function findUserAnswer(
   const question = findQuestion(text);
   if (!question || offer.test(question.text)) return undefined;
   const due = task.goals.filter((it, g) => it.turn === turn && isDue(task, g, conversation));
-  if (due.length === 0)
-    return question.kind === "confirmation" && mayAgree(task, turn, conversation)
-      ? confirmation
-      : undefined;
+  const isRefraining = () =>
+    asksToRefrain(question.text.slice(question.text.search(permission)), task.turns[turn]!.user);
+  if (due.length === 0) {
+    if (question.kind === "open" || !mayAgree(task, turn, conversation)) return undefined;
+    return isRefraining() ? correction : confirmation;
+  }
   if (question.kind === "confirmation")
-    return mentionsOtherNumbers(question.text, { task, turn, due }, conversation)
+    return isRefraining() || mentionsOtherNumbers(question.text, { task, turn, due }, conversation)
       ? correction
       : confirmation;
   const isAnsweredNext =

@@ -235,6 +235,19 @@ function isAbout(
   return others.length === 0 || others.some(words => words.some(it => requestWords.has(it)));
 }
 
+/**
+ * Whether a question for permission asks to leave something undone, or lets the user choose whether
+ * to. `request` is what the user has asked for.
+ */
+export function asksToRefrain(question: string, request: string): boolean {
+  const requestWords = new Set(listWords(request));
+  const end = question.slice(-maxQuestionLength).toLowerCase();
+  const text = markValues(end, []).replaceAll(/\bor not?\b/g, " ");
+  const clauses = listClauses(text, it => !requestWords.has(it));
+  const asksToAct = clauses.some(it => listWords(it.affirmed).some(word => !isFunctionWord(word)));
+  return clauses.some(it => it.isNegated) && (!asksToAct || offersChoice.test(text));
+}
+
 /** The end of a message that is read. */
 const maxQuestionLength = 4000;
 /** The parts of sentences. A dot inside a value, such as `report.txt`, ends none. */

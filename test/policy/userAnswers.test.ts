@@ -49,6 +49,15 @@ test("a phrase that is repeated a hundred thousand times is answered", async () 
 });
 
 describe("a question before the turn's requests are done", () => {
+  test("a question whether to leave it undone is not answered with yes", async () => {
+    await check("Shall I do nothing?", no);
+    await check("Would you like me to leave everything as it is?", no);
+    await check("Just to be sure: should I not transfer anything?", no);
+    await check("Shall I transfer 50 to Savings, or rather do nothing?", no);
+    await check("Shall I go ahead or not?", yes);
+    await check("Shall I transfer 50 to Savings, although it cannot be undone?", yes);
+  });
+
   test("about what the user asked for is confirmed", async () => {
     await check("Shall I transfer 50 to Savings and 20 to the holiday fund?", yes);
     await check("Do you want me to go ahead?", yes);

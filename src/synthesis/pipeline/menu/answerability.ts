@@ -410,7 +410,13 @@ export function removeAnsweringTools(
   const { excludedServers = [] } = prepared;
   const isRealistic = menu.knobs.menu === "realistic" && menu.menu.length >= minRealisticSize;
   const fewest = isRealistic ? minRealisticSize : minMenuSize;
-  let offered = menu.menu.filter(it => !excludedServers.includes(getServer(it.name).name));
+  const isWrite = (tool: string) => catalog.tools.get(tool)?.effect === "write";
+  const ways = listNamedTools(setup.conversation.events).filter(isWrite);
+  const isFixed = (tool: string) => menu.knobs.menu === "full" || neededTools.has(tool);
+  if (menu.menu.some(it => ways.includes(it.name) && isFixed(it.name))) return undefined;
+  let offered = menu.menu.filter(
+    it => !ways.includes(it.name) && !excludedServers.includes(getServer(it.name).name),
+  );
   for (let removal = 0; removal <= maxRemovals; removal++) {
     if (offered.length < fewest) return undefined;
     const context = {
@@ -430,6 +436,16 @@ export function removeAnsweringTools(
     offered = offered.filter(({ name }) => !answering.some(it => it.includes(name)));
   }
   return undefined;
+}
+
+/** The tools that the hints of refusals name with which a turn ends. */
+function listNamedTools(events: readonly Event[]): string[] {
+  return events.flatMap((event, i) => {
+    if (event.kind !== "call" || event.outcome.kind !== "refused") return [];
+    const next = events.slice(i + 1).find(it => it.kind === "call" || startsTurn(it));
+    if (next?.kind === "call") return [];
+    return event.outcome.hint?.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
+  });
 }
 
 /** The menu with only these tools. */
