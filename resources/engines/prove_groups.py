@@ -105,6 +105,11 @@ def create_step_metrics(
 
     rewards = [it["breakdown"]["total"] for it in attempts]
     with_tools = [it["breakdown"]["parts"] for it in attempts if it["breakdown"]["rule"] == "tool"]
+    answers = [
+        it["breakdown"]["extras"]["answer"]["score"]
+        for it in attempts
+        if "answer" in it["breakdown"]["extras"]
+    ]
     outcomes = [outcome for it in attempts for outcome in list_outcomes(it)]
     groups: dict[Any, set[float]] = {}
     for it in attempts:
@@ -117,7 +122,10 @@ def create_step_metrics(
         **{name: value for name, value in measured.items() if name != "seconds"},
         "reward": {"mean": average(rewards), "std": pstdev(rewards) if rewards else 0.0},
         "paper": average_of(lambda it: it["paper"]),
-        "parts": {name: average([it[name]["score"] for it in with_tools]) for name in PARTS},
+        "parts": {
+            **{name: average([it[name]["score"] for it in with_tools]) for name in PARTS},
+            **({"answer": average(answers)} if answers else {}),
+        },
         "success": average_of(lambda it: it["success"]),
         "calls": average_of(lambda it: it["breakdown"]["n"]),
         "budget": average_of(lambda it: it["breakdown"]["budget"]),

@@ -64,7 +64,10 @@ class ProveTask(vf.Task[ProveData, ProveState, vf.TaskConfig]):  # type: ignore[
 
     @vf.metric  # type: ignore[untyped-decorator]
     async def parts(self, trace: Any) -> dict[str, float]:
-        """The five parts of the reward, and whether the user has what they wanted."""
+        """The parts of the reward, and whether the user has what they wanted.
+
+        That of the answer is absent where nothing was to be told.
+        """
         score = trace.state.score
         values = {**score["components"], "success": score["success"]}
         return {name: float(it) for name, it in values.items() if it is not None}

@@ -36,7 +36,7 @@ from verl.utils.rollout_trace import rollout_trace_op
 
 logger = logging.getLogger(__name__)
 
-COMPONENTS = ("validity", "coverage", "efficiency", "name", "argument")
+COMPONENTS = ("validity", "coverage", "efficiency", "name", "argument", "answer")
 
 WHOLE_TASK = -1
 """The turn of a row that is for the whole task."""
@@ -261,11 +261,15 @@ def connect(url: str) -> AsyncClient:
 
 
 def create_extra_info(score: Json) -> dict[str, float]:
-    """What verl logs besides the reward. verl needs the same keys for all attempts."""
+    """What verl logs besides the reward. verl needs the same keys for all attempts.
+
+    Where nothing was to be told, nothing is wrong with the answer.
+    """
     is_scored = score.get("reward") is not None
     components = score["components"] if is_scored else dict.fromkeys(COMPONENTS, 0.0)
+    values = {name: components[name] for name in COMPONENTS}
     return {
-        **{name: float(components[name]) for name in COMPONENTS},
+        **{name: 1.0 if value is None else float(value) for name, value in values.items()},
         "success": float(is_scored and score["success"] is True),
         "unscorable": float(not is_scored),
     }

@@ -132,6 +132,8 @@ export class ScoreTally {
     PartName,
     Mean
   >;
+  /** Where something was to be told. */
+  readonly answer = new Mean();
   succeeded = 0;
   /** Attempts that were recorded with other results. */
   noted = 0;
@@ -147,9 +149,10 @@ export class ScoreTally {
       this.unscored++;
       return;
     }
-    const { total, rule, parts } = score.breakdown;
+    const { total, rule, parts, extras } = score.breakdown;
     this.total.add(total);
     this.paper.add(score.paper.total);
+    if (extras["answer"]) this.answer.add(extras["answer"].score);
     if (score.success.achieved) this.succeeded++;
     if (score.note !== undefined) this.noted++;
     if (rule === "abstain") this.abstaining.add(total);

@@ -11,7 +11,7 @@ import {
   type ScoredLine,
   type ScoreTally,
 } from "../app/score.ts";
-import { formatBreakdownLine, partNames } from "../reward/breakdown.ts";
+import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
 import type { Success } from "../reward/success.ts";
@@ -189,9 +189,17 @@ function formatLine({ trajectory: { header } }: RecordedAttempt, result: Attempt
   const parts =
     breakdown.rule === "abstain"
       ? "(no goals)"
-      : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
+      : listScores(breakdown)
+          .map(([name, it]) => `${name} ${it.score.toFixed(4)}`)
+          .join("  ");
   return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${[formatSuccess(success), ...listNotes(note)].join("  ")}`;
 }
+
+/** The five parts, and the answer where something was to be told. */
+const listScores = ({ parts, extras: { answer } }: Breakdown) => [
+  ...partNames.map(it => [it, parts[it]] as const),
+  ...(answer ? [["answer", answer] as const] : []),
+];
 
 function formatAttempt({ trajectory, task }: RecordedAttempt, result: AttemptScore): string {
   const taskOption = task ? { task } : {};
@@ -221,7 +229,7 @@ const listNotes = (note: string | undefined): readonly string[] =>
   note === undefined ? [] : [`(${note})`];
 
 function formatTally(
-  { total, paper, abstaining, parts, succeeded, noted, unscored, changes }: ScoreTally,
+  { total, paper, abstaining, parts, answer, succeeded, noted, unscored, changes }: ScoreTally,
   profile: string,
 ): string[] {
   const lines = [...changes].map(
@@ -235,7 +243,7 @@ function formatTally(
     const byPaper = profile === paperProfile.name ? "" : ` (by paper ${formatMean(paper)})`;
     lines.push(
       `${total.count} scored by ${profile}: mean ${formatMean(total)}${byPaper}, ${succeeded} done as asked`,
-      `  ${partNames.map(it => `${it} ${formatMean(parts[it])}`).join("  ")}  without goals ${formatMean(abstaining)}`,
+      `  ${partNames.map(it => `${it} ${formatMean(parts[it])}`).join("  ")}  ${answer.count > 0 ? `answer ${formatMean(answer)}  ` : ""}without goals ${formatMean(abstaining)}`,
     );
   }
   if (unscored > 0) lines.push(`${unscored} not scored`);

@@ -4,6 +4,7 @@ import type { Breakdown } from "../reward/breakdown.ts";
 import type { PageContract } from "./pageChannel.ts";
 
 export type {
+  AnswerEvidence,
   ArgumentEvidence,
   Breakdown,
   CallEvidence,
@@ -81,6 +82,8 @@ export interface RewardPage extends PageContract {
     load: { params: null; result: RewardView };
     /** Shows a call, by its position among the calls, in the transcript. */
     reveal: { params: { call: number }; result: null };
+    /** Shows the last message of a turn of the task in the transcript. */
+    revealTurn: { params: { turn: number }; result: null };
     /** Shows everything under the profile with that name. */
     setProfile: { params: { name: string }; result: null };
     /** The page has gone to the call of `RewardView.call`. */

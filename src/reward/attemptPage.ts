@@ -8,7 +8,7 @@ import type { Task } from "../trajectory/task.ts";
 import { formatCall } from "../trajectory/transcript.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import { partNames, type Breakdown, type GoalEvidence, type Part } from "./breakdown.ts";
-import { describeCall, hasNoPenalty } from "./breakdownText.ts";
+import { describeAnswer, describeCall, hasNoPenalty } from "./breakdownText.ts";
 import type { Success } from "./success.ts";
 
 export interface AttemptPage extends RecordedAttempt {
@@ -93,7 +93,7 @@ function formatReward(reward: AttemptPage["reward"]): string {
   if ("unscorable" in reward)
     return `<h2>Reward</h2>\n<p>No reward: ${escape(reward.unscorable)}</p>`;
   const { breakdown, paper, success, note } = reward;
-  const { profile, rule, parts, extras, total, n, budget } = breakdown;
+  const { profile, rule, parts, extras, total, n, budget, answers = [] } = breakdown;
   const rows = [
     ...(rule === "abstain" ? [] : partNames.map(it => formatPart(it, parts[it]))),
     ...Object.entries(extras).map(([name, it]) => formatPart(name, it)),
@@ -101,10 +101,12 @@ function formatReward(reward: AttemptPage["reward"]): string {
   const table = rows.length
     ? `<table><thead><tr><th>Part</th><th>Score</th><th>Weight</th><th>Value</th></tr></thead><tbody>${rows.join("")}</tbody></table>`
     : "";
+  const told = answers.map(it => `<li>${escape(describeAnswer(it))}</li>`).join("");
   const reasons = success.reasons.map(it => `<li>${escape(it)}</li>`).join("");
   return `<h2>Reward ${formatNumber(total)}</h2>
 <p class="note">${escape(`Profile ${profile} · ${n} calls, budget ${budget} · the paper's reward: ${formatNumber(paper)}`)}</p>
 ${table}
+${told && `<h3>Told</h3><ul>${told}</ul>`}
 <p>Success: <strong>${success.achieved ? "yes" : "no"}</strong></p>${reasons && `<ul>${reasons}</ul>`}${note === undefined ? "" : `<p class="note">${escape(note)}</p>`}`;
 }
 

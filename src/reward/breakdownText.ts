@@ -5,6 +5,7 @@
 import {
   isWrongArgument,
   partNames,
+  type AnswerEvidence,
   type Breakdown,
   type CallEvidence,
   type GoalEvidence,
@@ -31,7 +32,11 @@ export function describeCall({ rule, calls }: Breakdown, call: number): string |
   return notes.join(" · ");
 }
 
-/** Describes the total, the parts, and the goals that do not count. */
+/** Describes how a fact was told, in one line. */
+export const describeAnswer = ({ subject, wanted, isTold, note }: AnswerEvidence): string =>
+  isTold ? `✓ told ${subject}: ${wanted}` : `✗ ${subject}: ${note ?? "not told"}`;
+
+/** Describes the total, the parts, the goals that do not count, and what was to be told. */
 export function describeTotals({
   profile,
   rule,
@@ -41,11 +46,16 @@ export function describeTotals({
   n,
   budget,
   goals,
+  answers = [],
 }: Breakdown): readonly string[] {
-  if (rule === "abstain")
+  const told = answers.map(it => `    ${describeAnswer(it)}`);
+  if (rule === "abstain") {
+    const condition = `1 for no call${answers.length > 0 ? " and nothing wrong said" : ""}${total > 0 && total < 1 ? ", a look-up costs 0.05" : ""}`;
     return [
-      `reward by ${profile}: ${formatNumber(total)} (no goals: 1 for no call${total > 0 && total < 1 ? ", a look-up costs 0.05" : ""}, and there ${n === 1 ? "was 1" : `were ${n}`})`,
+      `reward by ${profile}: ${formatNumber(total)} (no goals: ${condition}, and there ${n === 1 ? "was 1" : `were ${n}`})`,
+      ...told,
     ];
+  }
   const all = [
     ...partNames.map(it => [it as string, parts[it]] as const),
     ...Object.entries(extras),
@@ -58,6 +68,7 @@ export function describeTotals({
     ),
     `    ${n} calls, budget ${budget}`,
     ...goals.flatMap(it => describeGoal(it).map(note => `    goal ${it.goal + 1} ${note}`)),
+    ...told,
   ];
 }
 

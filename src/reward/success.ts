@@ -75,7 +75,9 @@ export function getSuccess(attempt: Attempt, judging?: Judging): Success {
   if (!success) successes.set(attempt, (success = computeSuccess(attempt)));
   const untold = judging?.ignoresAnswers ? [] : listUntold(attempt);
   if (untold.length === 0) return success;
-  const reasons = [...success.reasons, ...untold];
+  const reasons = success.achieved
+    ? [`only what was said is wrong: ${untold[0]}`, ...untold.slice(1)]
+    : [...success.reasons, ...untold];
   return { ...success, achieved: false, hasToldAll: false, reasons };
 }
 

@@ -50,13 +50,17 @@ const grpoStep = z.object({
   reward: z.object({ mean: number, std: number }),
   /** Mean total under the paper's profile. */
   paper: number,
-  /** Mean score of each of the five parts, before the weight, over tasks with goals. */
+  /**
+   * Mean score of each of the five parts, before the weight, over tasks with goals, and of the
+   * answer over those in which something was to be told, if there were any.
+   */
   parts: z.object({
     validity: number,
     coverage: number,
     efficiency: number,
     name: number,
     argument: number,
+    answer: number.optional(),
   }),
   /** Mean reward of tasks without goals, at most 1; absent if the step had none. */
   abstention: number.optional(),

@@ -228,7 +228,7 @@ const describeCatalog = (catalog: Catalog): object => ({
     tools: [...tools.keys()],
     fixtures: catalog.listFixtures(name),
   })),
-  components: partNames,
+  components: [...partNames, "answer"] as const,
   catalog_hash: computeCatalogHash(catalog),
 });
 

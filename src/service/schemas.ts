@@ -163,7 +163,7 @@ export const catalogResponse = z.strictObject({
       fixtures: z.array(z.string()),
     }),
   ),
-  components: z.array(z.enum(partNames)),
+  components: z.array(z.enum([...partNames, "answer"])),
   catalog_hash: digest,
 });
 const taskSummary = z.strictObject({
@@ -232,12 +232,13 @@ export const stateResponse = z.strictObject({
   digest,
   state: z.record(z.string(), object),
 });
-const components = z.strictObject(
-  Object.fromEntries(partNames.map(it => [it, z.number().nullable()])) as Record<
+const components = z.strictObject({
+  ...(Object.fromEntries(partNames.map(it => [it, z.number().nullable()])) as Record<
     PartName,
     z.ZodNullable<z.ZodNumber>
-  >,
-);
+  >),
+  answer: z.number().nullable().describe("null if nothing was to be told, or it does not count"),
+});
 export const scoreResponse = z.strictObject({
   task_id: z.string(),
   trajectory_id: z.string(),
@@ -246,7 +247,7 @@ export const scoreResponse = z.strictObject({
   reward: z.number().nullable().describe("null if the attempt cannot be scored"),
   unscorable: z.string().nullable(),
   rule: z.enum(["tool", "abstain"]).nullable(),
-  components: components.describe("the five parts before their weights"),
+  components: components.describe("the five parts before their weights, and that of the answer"),
   success: z.boolean().nullable(),
   reasons: z.array(z.string()).describe("why the attempt did not succeed, in words"),
   differences: z
@@ -257,7 +258,9 @@ export const scoreResponse = z.strictObject({
       }),
     )
     .describe("where the final state differs from the goals', by JSON pointers"),
-  notes: z.array(z.string()).describe("where messages and session differ"),
+  notes: z
+    .array(z.string())
+    .describe("where messages and session, or recorded and replayed results, differ"),
   breakdown: object.optional(),
   prefix_rewards: z.array(z.number()).optional(),
   group: object.optional(),

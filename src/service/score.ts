@@ -105,8 +105,9 @@ function createTotals(
     reward: isComplete ? result.total : null,
     unscorable: isComplete ? null : result.unscorable,
     rule: isComplete ? result.rule : null,
-    components: Object.fromEntries(
-      partNames.map(it => [it, isComplete ? result.parts[it].score : null]),
-    ),
+    components: {
+      ...Object.fromEntries(partNames.map(it => [it, isComplete ? result.parts[it].score : null])),
+      answer: (isComplete ? result.extras["answer"]?.score : undefined) ?? null,
+    },
   };
 }

@@ -10,6 +10,7 @@ import { idlePolicy, createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { formatTrajectory, formatTrajectoryLine } from "../../src/trajectory/trajectory.ts";
 import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import {
+  balance,
   calling,
   catalog,
   lookUp,
@@ -317,6 +318,49 @@ describe("score F", () => {
     expect(JSON.parse(honest.out[0]!)).not.toHaveProperty("notes");
     const shown = await runCommand(score, [...options, "--show"], inFolder);
     expect(shown.out.join("\n")).toMatch(/not what the servers return; scored on the replayed/);
+  });
+  test("what was to be told is listed, and says so if nothing else is wrong", async () => {
+    const facts = [
+      { entity: "acc_101", field: "balance", value: 3148.95, tell: { kind: "money" as const } },
+    ];
+    const asked: Task = {
+      ...read,
+      goals: read.goals.map(goal => ({
+        ...goal,
+        calls: goal.calls.map(it => ({ ...it, for: "answers", facts })),
+      })),
+    };
+    const say = async (text: string) => {
+      const policy = createScriptedPolicy("said", [calling(balance), saying(text)]);
+      return (await rollout(asked, policy, catalog)).trajectory;
+    };
+    const said = [await say("There are €3,148.95."), await say("There are €3,184.95.")];
+    const options = [
+      write("said.trajectory.jsonl", said.map(formatTrajectory).join("")),
+      "--tasks",
+      write("said.tasks.jsonl", `${formatTaskLine(asked)}\n`),
+    ];
+    const wrong = "the balance of account acc_101 (Everyday): told 3,184.95, is 3,148.95";
+    const { out, notes } = await runCommand(score, options, inFolder);
+    expect(out[0]).toContain("argument 1.0000  answer 1.0000  success");
+    expect(out[1]).toContain(`answer 0.0000  no success: only what was said is wrong: ${wrong}`);
+    expect(notes.join("\n")).toContain("answer 0.5000");
+    const shown = (await runCommand(score, [...options, "--show"], inFolder)).out.join("\n");
+    expect(shown).toContain("✓ told the balance of account acc_101 (Everyday): 3,148.95\n");
+    expect(shown).toContain(`✗ ${wrong}\n`);
+    const json = await runCommand(score, [...options, "--json", "--evidence"], inFolder);
+    expect(JSON.parse(json.out[1]!)).toMatchObject({
+      answer: 0,
+      success: false,
+      why: [`only what was said is wrong: ${wrong}`],
+      breakdown: { answers: [{ turn: 0, goal: 0, isTold: false, wanted: "3,148.95" }] },
+    });
+    const pages = join(folder, "told");
+    await runCommand(score, [...options, "--html", pages], inFolder);
+    const texts = readdirSync(pages).map(it => readFileSync(join(pages, it), "utf8"));
+    expect(texts.join("\n")).toContain(`<li>✗ ${wrong}</li>`);
+    const calls = await runCommand(score, [...options, "--profile", "prove-plus-calls"], inFolder);
+    expect(calls.out[1]).toMatch(/argument 1\.0000  success$/);
   });
   test("needs a file and an existing profile", async () => {
     await expect(runCommand(score, [])).rejects.toThrow(

@@ -51,6 +51,7 @@ for await (const task of readTasks(file)) {
         reward: breakdown.total,
         success: getSuccess(attempt).achieved,
         ...Object.fromEntries(partNames.map(it => [it, breakdown.parts[it].score])),
+        answer: breakdown.extras["answer"]?.score ?? null,
       },
       mcp: await scoreOverMcp(task, messages),
     };

@@ -25,7 +25,7 @@ import * as schemas from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
 import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
-import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
+import { type GoalCall, type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import { type Trajectory, formatTrajectoryLine } from "../../src/trajectory/trajectory.ts";
 import { catalog } from "../contracts/transports.ts";
 import { readSharedTasks } from "../synthesis/synthesizeTasks.ts";
@@ -117,7 +117,10 @@ function scoreHere(task: Task, trajectory: Trajectory, profile: string) {
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   return {
     reward: breakdown.total,
-    components: Object.fromEntries(partNames.map(it => [it, breakdown.parts[it].score])),
+    components: {
+      ...Object.fromEntries(partNames.map(it => [it, breakdown.parts[it].score])),
+      answer: breakdown.extras["answer"]?.score ?? null,
+    },
     success: getSuccess(attempt).achieved,
     reasons: getSuccess(attempt).reasons,
     breakdown: JSON.parse(JSON.stringify(breakdown)) as object,
@@ -316,8 +319,11 @@ test("recorded attempts are scored anew, and one that cannot be has an error in 
 });
 
 test("recorded attempts are scored on what their calls return, not on their recorded results", async () => {
+  const hasText = (it: GoalCall) => Object.values(it.arguments).some(it => typeof it === "string");
   const readers = tasks.filter(
-    it => it.goals.length > 0 && it.goals.every(goal => goal.calls.every(call => call.for)),
+    it =>
+      it.goals.length > 0 &&
+      it.goals.every(goal => goal.calls.every(call => call.for && hasText(call))),
   );
   const { scores } = await send(
     "POST",
@@ -338,9 +344,9 @@ test("recorded attempts are scored on what their calls return, not on their reco
         notes: [expect.stringMatching(/not what the servers return; scored on the replayed/)],
       });
       const { trajectory } = (it as unknown as { group: { trajectory: object } }).group;
-      expect(JSON.stringify(trajectory)).toContain('"outcome":"refused"');
+      expect(JSON.stringify(trajectory)).toMatch(/"outcome":"(refused|bad-arguments)"/);
     }
-  expect(scores.length).toBeGreaterThan(10);
+  expect(scores.length).toBeGreaterThan(5);
 });
 
 describe("the conversation", () => {

@@ -484,7 +484,7 @@ test("health counts the sessions, and the catalog lists servers and tools", asyn
         fixtures: ["full"],
       },
     ],
-    components: ["validity", "coverage", "efficiency", "name", "argument"],
+    components: ["validity", "coverage", "efficiency", "name", "argument", "answer"],
     catalog_hash: health.catalog_hash,
   });
   expect(catalog.tools[0]).toEqual({

@@ -3,6 +3,7 @@
  * serve them. Choosing a call shows it in the transcript.
  */
 import type {
+  AnswerEvidence,
   ArgumentEvidence,
   Breakdown,
   CallEvidence,
@@ -212,6 +213,35 @@ function createServedLink(call: number | null, reveal: (call: number) => void): 
   const attributes = { class: "link served", id: `served-${call}` };
   return createLink(() => reveal(call), attributes, `call ${call + 1}`);
 }
+
+/** What was to be told. Choosing an item shows the message in the transcript. */
+export const createAnswerList = (
+  answers: readonly AnswerEvidence[],
+  reveal: (turn: number) => void,
+): HTMLElement =>
+  element(
+    "ol",
+    { class: "answers" },
+    ...answers.map(({ turn, subject, wanted, isTold, note }, i) =>
+      element(
+        "li",
+        {},
+        element(
+          "div",
+          { class: "line" },
+          createLink(
+            () => reveal(turn),
+            { title: "Show the message in the transcript", id: `answer-${i}` },
+            escapeInvisible(subject),
+          ),
+          createMark(
+            isTold ? "good" : "bad",
+            escapeInvisible(isTold ? `told: ${wanted}` : (note ?? "not told")),
+          ),
+        ),
+      ),
+    ),
+  );
 
 /** The name of a call, which leads to it in the transcript. */
 export const createCallLink = (name: string, open: () => void, id: string): HTMLElement =>

@@ -8,7 +8,7 @@ import { createButton, createSection, element } from "../element.ts";
 import { findFocused, giveFocus } from "../focus.ts";
 import { loadView, openChannel } from "../channel.ts";
 import { escapeInvisible } from "../text.ts";
-import { createCallList, createGoalList } from "./evidence.ts";
+import { createAnswerList, createCallList, createGoalList } from "./evidence.ts";
 import { createCallRewards, createPartTable, createTotals } from "./totals.ts";
 
 registerControls();
@@ -59,6 +59,7 @@ function createBody(view: RewardView): HTMLElement[] {
       ),
     ];
   const reveal = (call: number) => void channel.request("reveal", { call });
+  const revealTurn = (turn: number) => void channel.request("revealTurn", { turn });
   const choose = (name: string) => void channel.request("setProfile", { name });
   return [
     createTotals(view, breakdown, choose),
@@ -66,6 +67,9 @@ function createBody(view: RewardView): HTMLElement[] {
     createSection("Parts", createPartTable(breakdown)),
     createSection("Calls", createCallList(view, breakdown, reveal)),
     createSection("Goals", createGoalList(view, breakdown, reveal)),
+    ...(breakdown.answers
+      ? [createSection("Answers", createAnswerList(breakdown.answers, revealTurn))]
+      : []),
   ];
 }
 

@@ -50,9 +50,10 @@ function createSuccessCard(success: RewardView["success"]): HTMLElement {
     { class: `total success ${value ? "good" : "bad"}` },
     label,
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
-    ...(value ? ["the final state is right, and everything asked for was shown"] : reasons).map(
-      it => element("span", { class: "quiet" }, escapeInvisible(it)),
-    ),
+    ...(value
+      ? ["the final state is right, and everything asked for was shown and told"]
+      : reasons
+    ).map(it => element("span", { class: "quiet" }, escapeInvisible(it))),
   );
 }
 
@@ -132,7 +133,8 @@ const partDescriptions: Readonly<Record<string, string>> = {
   efficiency: "penalty for calls over the budget",
   name: "calls to tools that the goals use",
   argument: "arguments equal to those of the goal",
-  success: "the final state is right, and everything asked for was shown",
+  answer: "what was asked for told as it is, and nothing false",
+  success: "the final state is right, and everything asked for was shown and told",
 };
 
 export function createPartTable(breakdown: Breakdown): HTMLElement {

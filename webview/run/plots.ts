@@ -57,7 +57,8 @@ const createGrpoPlots = (profile: string): readonly PlotDefinition<GrpoStep>[] =
   },
   {
     title: "Parts",
-    description: "Mean score of each part before weighting, over tasks with goals",
+    description:
+      "Mean score of each part before weighting, over tasks with goals, and of the answer where something was to be told",
     ...number(3),
     include: [0, 1],
     isWide: true,
@@ -67,12 +68,13 @@ const createGrpoPlots = (profile: string): readonly PlotDefinition<GrpoStep>[] =
       part("efficiency", "2 3"),
       part("name", "9 3 2 3"),
       part("argument", "4 2"),
+      part("answer", "1 2"),
     ],
   },
   {
     title: "Success",
     description:
-      "Share of attempts that reach the same state as the goals and look up what the goals look up",
+      "Share of attempts that reach the same state as the goals, look up what the goals look up, and tell it",
     ...share,
     include: [0],
     lines: [{ name: "success", colour: "tone-3", getValue: it => it.success }],

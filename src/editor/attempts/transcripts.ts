@@ -20,6 +20,7 @@ import {
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
+import { listTurns } from "../../trajectory/oneTurn.ts";
 import { openStartState } from "../../trajectory/replay.ts";
 import { listCalls } from "../../trajectory/trajectory.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
@@ -154,11 +155,26 @@ export class Transcripts implements Disposable {
 
   /** Shows a call, by its position among the calls, in the transcript. */
   async reveal(uri: Uri, call: number): Promise<void> {
-    const { trajectory, transcript } = await this.getAttempt(uri);
+    const { trajectory } = await this.getAttempt(uri);
     const calls = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
     const event = calls[call];
     if (event === undefined)
       throw new UserError(`the attempt has no call ${call + 1}`, `it has ${calls.length} calls`);
+    await this.#revealEvent(uri, event);
+  }
+
+  /** Shows the last message of a turn of the task, or of what there is of the attempt. */
+  async revealTurn(uri: Uri, turn: number): Promise<void> {
+    const { trajectory, task } = await this.getAttempt(uri);
+    const turns = task ? listTurns(task, trajectory.events) : [];
+    const event = trajectory.events.findLastIndex(
+      (it, i) => it.kind === "assistant" && turns[i]! <= turn,
+    );
+    if (event >= 0) await this.#revealEvent(uri, event);
+  }
+
+  async #revealEvent(uri: Uri, event: number): Promise<void> {
+    const { transcript } = await this.getAttempt(uri);
     const { first, last } = transcript.ranges[event]!;
     const editor = await this.#show(uri);
     editor.selection = new Selection(first, 0, first, 0);

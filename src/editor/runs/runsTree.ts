@@ -159,7 +159,9 @@ function formatLastMetrics({ steps }: RunMonitor): readonly (readonly [string, s
     step,
     ["reward", last.reward.mean.toFixed(4)],
     ["success", `${(100 * last.success).toFixed(1)}%`],
-    ...Object.entries(last.parts).map(([name, value]) => [name, value.toFixed(3)] as const),
+    ...Object.entries(last.parts).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value.toFixed(3)] as const],
+    ),
     ["zero-variance groups", `${(100 * last.zeroVariance).toFixed(1)}%`],
     ["rollouts per second", last.rolloutsPerSecond.toFixed(1)],
   ];

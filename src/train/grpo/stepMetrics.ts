@@ -26,6 +26,7 @@ export function sumAttempts(
   const all = groups.flat();
   const withTools = all.filter(it => it.breakdown.rule === "tool");
   const abstained = all.filter(it => it.breakdown.rule === "abstain");
+  const answers = all.flatMap(it => it.breakdown.extras["answer"] ?? []);
   const calls = all.flatMap(it => listOwnCalls(it.trajectory));
   const errors = countErrors(calls);
   const sum = <T>(list: readonly T[], getValue: (it: T) => number) =>
@@ -49,6 +50,8 @@ export function sumAttempts(
     efficiency: sumPart("efficiency"),
     name: sumPart("name"),
     argument: sumPart("argument"),
+    answered: answers.length,
+    answer: sum(answers, it => it.score),
     abstained: abstained.length,
     abstention: sum(abstained, it => it.breakdown.total),
     success: sum(all, it => Number(it.success)),
@@ -104,6 +107,7 @@ export function computeStepMetrics(
       efficiency: divide(sums.efficiency, sums.withTools),
       name: divide(sums.name, sums.withTools),
       argument: divide(sums.argument, sums.withTools),
+      ...(sums.answered > 0 ? { answer: sums.answer / sums.answered } : {}),
     },
     ...(sums.abstained > 0 ? { abstention: sums.abstention / sums.abstained } : {}),
     success: perAttempt(sums.success),

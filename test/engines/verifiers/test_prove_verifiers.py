@@ -104,7 +104,11 @@ def test_scores_are_those_in_process(
         assert {name: it.value for name, it in trace.rewards.items()} == {
             "reward": attempt.here["reward"]
         }
-        expected = {name: it for name, it in attempt.here.items() if name != "reward"}
+        expected = {
+            name: it
+            for name, it in attempt.here.items()
+            if name != "reward" and it is not None
+        }
         assert trace.metrics == expected, attempt
         assert trace.num_turns == len(attempt.messages)
         # the tools are those of the task, and what the user brings

@@ -138,6 +138,30 @@ test("a goal says which call serves it, and a call leads to the transcript", asy
   ]);
 });
 
+test("an answer says what was told and what is right, and leads to its turn", async () => {
+  const answers = [
+    { turn: 0, goal: 0, subject: "the balance of acc_1", wanted: "450", isTold: true },
+    {
+      turn: 1,
+      subject: "the balance of acc_2",
+      wanted: "1,204.00",
+      isTold: false,
+      note: "told 1,240.00, is 1,204.00",
+    },
+  ];
+  const extras = { answer: createPart(0.5, 0.2), ...plus.extras };
+  const page = await open({ breakdowns: [{ ...plus, extras, answers }, paper] });
+  expect(page.listNames("heading")).toContain("Answers");
+  const items = [...page.main.querySelectorAll("ol.answers > li")].map(it => it.textContent);
+  expect(items).toEqual([
+    "the balance of acc_1✓ told: 450",
+    "the balance of acc_2✗ told 1,240.00, is 1,204.00",
+  ]);
+  expect(page.readTable("table.parts")[5]!.slice(1, 4)).toEqual(["0.5000", "× 0.20", "0.1000"]);
+  page.click("button", "the balance of acc_2");
+  expect(page.requests).toEqual([{ name: "revealTurn", params: { turn: 1 } }]);
+});
+
 test("the reward after each call shows what the call changed", async () => {
   const page = await open();
   expect(page.readTable("table.call-rewards").map(it => it.slice(0, 4))).toEqual([

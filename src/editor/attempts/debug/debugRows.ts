@@ -7,6 +7,7 @@ import type { Patch } from "../../../environment/outcome.ts";
 import type { State } from "../../../environment/state.ts";
 import type { ArgumentEvidence, Breakdown, CallEvidence, Part } from "../../../reward/breakdown.ts";
 import {
+  describeAnswer,
   describeCall,
   hasNoPenalty,
   formatChange,
@@ -166,6 +167,7 @@ function createRewardRows(target: DebugTarget, position: CursorPosition): readon
       : []),
     ...(hasChanged ? [createChangeRow(target, reward, position, prefix)] : []),
     ...breakdowns.map((it, i) => createTotalRow(it, i === 0)),
+    ...createAnswerRows(breakdowns[0]),
     createSuccessRow(reward, position),
     ...(note === undefined ? [] : [{ name: "note", text: note }]),
   ];
@@ -226,6 +228,19 @@ function createTotalRow(
         ...pathOf(name),
       })),
   };
+}
+
+/** What was to be told, at the end. */
+function createAnswerRows({ answers }: Breakdown): readonly ValueRow[] {
+  if (!answers) return [];
+  const right = answers.filter(it => it.isTold).length;
+  return [
+    {
+      name: "answers",
+      text: `${right} of ${answers.length} right`,
+      rows: () => answers.map((it, i) => ({ name: String(i + 1), text: describeAnswer(it) })),
+    },
+  ];
 }
 
 function formatPart(name: string, part: Part): string {

@@ -94,6 +94,10 @@ export class RewardPages implements Disposable {
           await this.#transcripts.reveal(uri, call);
           return null;
         }),
+        revealTurn: answer(z.object({ turn: z.int().min(0) }), async ({ turn }) => {
+          await this.#transcripts.revealTurn(uri, turn);
+          return null;
+        }),
         setProfile: answer(z.object({ name: z.enum(profileNames) }), async ({ name }) => {
           await setRewardProfile(name);
           return null;
