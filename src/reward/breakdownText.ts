@@ -115,6 +115,9 @@ interface PartChange {
  */
 export function createBaseline(before: Breakdown, after: Breakdown): Breakdown {
   if (before.n > 0 || after.n === 0 || after.rule === "abstain") return before;
+  // no call has failed, and none has served a goal: the means still have no value
+  const isOpen = after.calls.every(it => it.validity === 1) && after.parts.validity.score === 0;
+  if (isOpen) return before;
   const { validity, name, argument } = before.parts;
   const fill = ({ weight }: Part): Part => ({ score: 1, weight, value: weight });
   return {

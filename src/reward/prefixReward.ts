@@ -9,7 +9,8 @@
  *   between them. A goal that a later call meets is not met yet.
  * - What needs the final state or answer counts only at the end of the attempt: success, the states
  *   of `envfactory`, the answer of `tier`, and a turn whose goals were all met before it.
- * - A task without goals has 1 before the first call and 0 from then on.
+ * - A task without goals has 1 before the first call and, unless look-ups cost little, 0 from then
+ *   on.
  * - The teacher's calls before an attempted turn belong to every prefix.
  *
  * A mean over calls may fall with a call, and a call that serves a goal better than an earlier one

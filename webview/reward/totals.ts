@@ -120,9 +120,11 @@ function chooseByKey(
   choose(profile);
 }
 
-function formatBudget({ rule, n, budget }: Breakdown): string {
+function formatBudget({ rule, total, n, budget }: Breakdown): string {
   if (rule === "abstain")
-    return "The task needs no tool: the reward is 1 without a call, otherwise 0.";
+    return n > 0 && total > 0
+      ? "The task needs no tool: the reward is 1 without a call, and each look-up costs 0.05."
+      : "The task needs no tool: the reward is 1 without a call, otherwise 0.";
   const excess = n > budget ? `: ${n - budget} over` : "";
   return `${formatCount(n, "call")} made, ${budget} in the budget${excess}.`;
 }
