@@ -71,9 +71,18 @@ function createPolicies(task: Task): Policy[] {
       { name: "banking_rob", arguments: { all: true } },
     ],
   };
+  const say = (name: string, change: (it: AssistantMessage) => AssistantMessage) =>
+    createScriptedPolicy(`scripted:${name}`, [first!, ...others].map(change));
   return [
     createTeacherPolicy(task),
     idlePolicy,
+    // answers that are wrong or missing, and one that comes with calls
+    say("falsifying", it => ({ ...it, text: it.text.replaceAll(/\d/g, digit => `${9 - +digit}`) })),
+    say("silent", it => ({ ...it, text: it.calls.length > 0 ? it.text : "OK." })),
+    say("talking", it => ({
+      ...it,
+      text: it.calls.length > 0 ? "It is 987,654.32 euros." : it.text,
+    })),
     createScriptedPolicy("scripted:careless", first!.calls.length > 0 ? [careless, ...others] : []),
     ...[skipper, oneWrongValue, ruleBreaker, lazy, guesser, parallel].map(it =>
       createSolverPolicy(it, task),
@@ -97,13 +106,17 @@ async function scoreOverMcp(task: Task, messages: readonly AssistantMessage[]): 
     await Promise.all(names.map(async it => [it, await clientAt(`${url}${mcp[it]}`)] as const)),
   );
   let seq = 0;
+  let said: string[] = [];
   for (const { text, calls } of messages) {
+    said.push(text);
     for (const { name, arguments: args } of calls)
       await clients
         .get(catalog.tools.get(name)?.server ?? names[0]!)!
         .callTool({ name, arguments: args as Record<string, unknown> });
-    if (calls.length === 0)
-      await send("POST", `${path}/user`, { seq: ++seq, assistant_text: text });
+    if (calls.length > 0) continue;
+    const spoken = said.filter(it => it !== "").join("\n");
+    await send("POST", `${path}/user`, { seq: ++seq, assistant_text: spoken });
+    said = [];
   }
   const score = await send("POST", `${path}/score`, {});
   for (const it of clients.values()) await it.close();

@@ -346,7 +346,7 @@ test("recorded attempts are scored on what their calls return, not on their reco
       const { trajectory } = (it as unknown as { group: { trajectory: object } }).group;
       expect(JSON.stringify(trajectory)).toMatch(/"outcome":"(refused|bad-arguments)"/);
     }
-  expect(scores.length).toBeGreaterThan(5);
+  expect(scores).not.toHaveLength(0);
 });
 
 describe("the conversation", () => {
