@@ -32,6 +32,8 @@ export interface ScoredGoalCall extends Pick<
   readonly end?: number;
   /** Finds the call that did what it asks for, if another one than it names did. */
   readonly findMaker?: () => number | undefined;
+  /** A look-up that was made, although what it shows was known or not needed. */
+  readonly isSpare?: true;
 }
 
 /** The part of a goal that scoring needs. Goals are in topological order: `after` points back. */
@@ -46,6 +48,11 @@ interface AlignmentOptions {
   readonly answersInTime: boolean;
   /** Whether a call serves what it did, also if it has another name or serves another goal. */
   readonly judgesConduct: boolean;
+  /**
+   * The first call of each look-up that repeats one. All of them together serve one goal call, and
+   * others only if they equal them.
+   */
+  readonly repeated?: ReadonlyMap<number, number>;
   /** How many of the first calls serve no goal, unless it is known that they do. */
   readonly given?: number;
   /** The argument schema of a tool, if known. Arrays of unique items are compared as sets. */
@@ -82,6 +89,8 @@ export function alignCalls(
 ): Alignment {
   const byName = groupPositionsByName(calls, options);
   const usedCalls = new Set(goals.flatMap(it => it.calls.flatMap(call => call.at ?? [])));
+  const getFirst = (call: number) => options.repeated?.get(call) ?? call;
+  const usedFirsts = new Set([...usedCalls].map(getFirst));
   const pairs: AlignedPair[] = [];
   const positions: (number | null)[][] = [];
   const madeOtherwise = new Set<number>();
@@ -106,7 +115,10 @@ export function alignCalls(
       const end = (options.answersInTime ? goalCall.end : undefined) ?? Infinity;
       const best = chooseCandidate(byName.get(goalCall.name) ?? [], {
         isFree: it =>
-          it < end && !usedCalls.has(it) && hasKeys(calls[it]!.arguments, goalCall.arguments),
+          it < end &&
+          !usedCalls.has(it) &&
+          hasKeys(calls[it]!.arguments, goalCall.arguments) &&
+          (!usedFirsts.has(getFirst(it)) || isWhole(goalCall, calls[it]!.arguments)),
         isInOrder,
         compare: it =>
           compareArguments(goalCall, calls[it]!.arguments, options.schemaOf?.(goalCall.name)),
@@ -119,6 +131,7 @@ export function alignCalls(
       }
       if (!best) return null;
       usedCalls.add(best.call);
+      usedFirsts.add(getFirst(best.call));
       pairs.push({ goal: g, part, call: best.call, arguments: best.evidence });
       return best.call;
     });
@@ -136,6 +149,12 @@ export function alignCalls(
 /** Whether a call has all arguments of the goal calls that it serves, if it serves any. */
 const servesWholly = (pairs: readonly AlignedPair[], call: number): boolean =>
   pairs.every(it => it.call !== call || computeEqualShare(it.arguments) === 1);
+
+/** Whether a call has the arguments of a goal call and no others. */
+const isWhole = (goalCall: ScoredGoalCall, args: Json): boolean =>
+  isJsonObject(args) &&
+  Object.keys(args).length === Object.keys(goalCall.arguments).length &&
+  computeEqualShare(compareArguments(goalCall, args)) === 1;
 
 /**
  * μ of equation (1): the last position that serves a goal; undefined if one of its calls is

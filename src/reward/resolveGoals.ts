@@ -135,7 +135,11 @@ function resolveWith(attempt: Attempt, aliases: WantedTexts["aliases"]): Resolut
 function listScoredCalls(resolved: readonly ResolvedCall[]): ScoredGoalCall[] {
   const needed = resolved.filter(it => !it.isSpare).flatMap(it => it.calls);
   const end = needed.length === 0 ? Infinity : Math.max(...needed.map(it => it.at ?? Infinity));
-  return resolved.flatMap(it => (it.isSpare ? it.calls.filter(call => call.at! < end) : it.calls));
+  return resolved.flatMap(it =>
+    it.isSpare
+      ? it.calls.filter(call => call.at! < end).map(call => ({ ...call, isSpare: true as const }))
+      : it.calls,
+  );
 }
 
 class GoalResolver {

@@ -2,6 +2,7 @@
  * Scores an attempt: the five parts of the paper's equation (5), each with its evidence, and the
  * success term of the profile. Scoring is a pure function.
  */
+import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { countGivenCalls } from "../trajectory/oneTurn.ts";
 import { computeCallBudget, judgesAnswers } from "../trajectory/task.ts";
@@ -183,10 +184,11 @@ export function scoreCalls(
     ...profile,
     given,
     ...(schemaOf ? { schemaOf } : {}),
+    ...(conduct ? { repeated: findRepeated(calls, conduct) } : {}),
   });
   const ownCalls = calls.slice(given);
   const names = listGoalNames(goals);
-  const budget = computeCallBudget(goals, profile.beta);
+  const budget = computeCallBudget(conduct ? leaveOutSpare(goals) : goals, profile.beta);
   const expected = conduct?.expected ?? noCalls;
   const counted = calls.filter((_, i) => i >= given && !expected.has(i));
   const evidence = {
@@ -209,7 +211,7 @@ export function scoreCalls(
   const scores = isMet
     ? wholeScores
     : conduct
-      ? scoreConduct({ calls, given, alignment, names, budget, conduct }, profile)
+      ? scoreConduct({ goals, calls, given, alignment, names, budget, conduct }, profile)
       : {
           validity: scoreValidity(ownCalls),
           coverage: scoreCoverage(alignment),
@@ -231,7 +233,32 @@ function countWrites(calls: readonly ScoredCall[], { isWrite }: Conduct): [numbe
   return [writes, calls.length - writes];
 }
 
-interface ConductInput extends Required<Pick<CallScoringInput, "calls" | "given">> {
+/** The look-ups that repeat an earlier one without a write in between, with the first of them. */
+function findRepeated(
+  calls: readonly ScoredCall[],
+  { isWrite }: Conduct,
+): ReadonlyMap<number, number> {
+  const repeated = new Map<number, number>();
+  const firsts = new Map<string, number>();
+  for (const [i, call] of calls.entries()) {
+    if (call.outcome.kind !== "ok") continue;
+    if (isWrite(call)) {
+      firsts.clear();
+      continue;
+    }
+    const text = canonicalJson([call.name, call.arguments]);
+    const first = firsts.get(text);
+    if (first === undefined) firsts.set(text, i);
+    else repeated.set(i, first);
+  }
+  return repeated;
+}
+
+/** The goals without look-ups that were made without need, which then count nowhere. */
+const leaveOutSpare = (goals: readonly ScoredGoal[]): ScoredGoal[] =>
+  goals.map(it => ({ ...it, calls: it.calls.filter(call => !call.isSpare) }));
+
+interface ConductInput extends Required<Pick<CallScoringInput, "goals" | "calls" | "given">> {
   readonly alignment: Alignment;
   readonly names: ReadonlySet<string>;
   readonly budget: number;
@@ -240,10 +267,17 @@ interface ConductInput extends Required<Pick<CallScoringInput, "calls" | "given"
 
 /** The parts where it counts what the calls did. Calls that were right to try count nowhere. */
 function scoreConduct(
-  { calls, given, alignment, names, budget, conduct }: ConductInput,
+  { goals, calls, given, alignment, names, budget, conduct }: ConductInput,
   profile: Profile,
 ): Readonly<Record<PartName, number>> {
-  const serving = new Set(alignment.pairs.map(it => it.call));
+  const isNeeded = (g: number) => goals[g]!.calls.some(it => !it.isSpare);
+  const pairs = alignment.pairs.filter(it => !goals[it.goal]!.calls[it.part]!.isSpare);
+  const needed = {
+    pairs,
+    positions: alignment.positions.filter((_, g) => isNeeded(g)),
+    broken: alignment.broken.filter((_, g) => isNeeded(g)),
+  };
+  const serving = new Set(pairs.map(it => it.call));
   const others = calls.filter((_, i) => i >= given && !serving.has(i) && !conduct.expected.has(i));
   const failed = others.filter(it => it.outcome.kind !== "ok");
   const ownServing = [...serving].filter(it => it >= given).length;
@@ -251,7 +285,7 @@ function scoreConduct(
   const undone = others.some(conduct.isWrite) ? conduct.countUndone(serving) : 0;
   return {
     validity: scoreServingValidity(serving.size, failed),
-    coverage: scoreCoverage(alignment),
+    coverage: needed.positions.length === 0 ? 1 : scoreCoverage(needed),
     // an undone write and the call that undid it are over the budget
     efficiency: scoreEfficiency(
       Math.max(n, undone === 0 ? 0 : budget + 2 * undone),
@@ -259,7 +293,7 @@ function scoreConduct(
       profile,
     ),
     name: scoreServingNames(serving.size, others.filter(it => !names.has(it.name)).length),
-    argument: scoreArguments(alignment.pairs),
+    argument: needed.positions.length === 0 ? 1 : scoreArguments(pairs),
   };
 }
 

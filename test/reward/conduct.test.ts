@@ -117,6 +117,33 @@ describe("calls beside the goals", () => {
   });
 });
 
+test("a repeated look-up does not stand for one that was left out", async () => {
+  const [toSavings, toHoliday] = [transfer("acc_108", 50), transfer("acc_115", 20)];
+  const feed = (name: string, id: string) => ({
+    calls: [{ name: lookUp.name, arguments: { name }, for: "feeds" as const, values: [id] }],
+    after: [],
+    turn: 0,
+  });
+  const task = await taskOf({
+    id: "t-feeds",
+    users: ["Move 50 to Savings and 20 to the holiday fund."],
+    goals: [
+      feed("Savings", "acc_108"),
+      goal([toSavings], [{ goal: 0, kind: "explicit", via: "account_id" }]),
+      feed("Holiday", "acc_115"),
+      goal([toHoliday], [{ goal: 2, kind: "explicit", via: "account_id" }]),
+    ],
+    teacher: [done],
+  });
+  const roomy = withMessages(task, 12);
+  const savings = calling(call("list_accounts", { name: "Savings" }));
+  const once = await play(roomy, [savings, calling(toSavings), calling(toHoliday), done]);
+  const twice = await play(roomy, [savings, savings, calling(toSavings), calling(toHoliday), done]);
+  expect(once.breakdown.parts.coverage.score).toBe(0.5);
+  expect(twice.breakdown.parts.coverage.score).toBe(0.5);
+  expect(twice.breakdown.total).toBeLessThanOrEqual(once.breakdown.total);
+});
+
 describe("without goals", () => {
   test.each([
     ["no call", [], 1, 1],
