@@ -74,7 +74,7 @@ export const viewTools = {
       path: fileParameter,
       limit: limit.describe("At most this many lines, 40 if not given"),
     },
-    returns: { text: z.string(), total },
+    returns: { text: z.string(), total: z.int().describe("Lines in all") },
     run(state, { path: input, limit: maxLines = 40 }) {
       const lines = readLines(state, input);
       return { text: lines.slice(0, maxLines).join("\n"), total: lines.length };

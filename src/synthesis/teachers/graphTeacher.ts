@@ -156,12 +156,13 @@ export class GraphTeacher implements Teacher {
       !it.prerequisite &&
       it.blockedReply === undefined &&
       !it.recovery &&
+      !it.firstPage &&
       !substitutePartialNames(it) &&
       it.tool === first.tool &&
       first.tool.effect === "read" &&
       isReady(it);
     let end = this.#current + 1;
-    if (isReady(first) && !first.recovery)
+    if (isReady(first) && !first.recovery && !first.firstPage)
       while (end < intents.length && isParallel(intents[end]!)) end++;
     return intents.slice(this.#current, end);
   }
@@ -172,6 +173,8 @@ export class GraphTeacher implements Teacher {
     const due = this.#dueCalls.findDueIntent(first!);
     const lookUps = this.#dueCalls.planLookUps(due);
     if (lookUps.length > 0) return makeCalls(lookUps);
+    const firstPage = this.#dueCalls.findFirstPage(due);
+    if (firstPage) return makeCalls([firstPage]);
     if (due !== first) return makeCalls([{ name: due.tool.name, arguments: due.arguments }]);
     const partial = this.#tryPartialNames(first) ?? this.#recover(first);
     if (partial) return makeCalls([partial]);
@@ -264,6 +267,12 @@ class DueCalls {
     return isDone || this.#hasShownValues(intent)
       ? intent
       : this.findDueIntent(prerequisite.intent);
+  }
+
+  /** The read without a limit that is made before the whole list is read, if it is still due. */
+  findFirstPage({ tool: { name }, firstPage }: Intent): Call | undefined {
+    if (!firstPage || this.#made.has(getCallKey(name, firstPage))) return undefined;
+    return { name, arguments: firstPage };
   }
 
   /** Whether other results show all that an intent takes from the read before it. */

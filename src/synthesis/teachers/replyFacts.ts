@@ -21,11 +21,12 @@ import { getField } from "../text/replies.ts";
 import { findSlots } from "../text/templateText.ts";
 import { findFirstList } from "../user/scenarios/condition.ts";
 import type { ConversationContext } from "../user/conversationContext.ts";
+import { countAllRows } from "../user/intents/wholeLists.ts";
 import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import {
   findFieldSchema,
   findRowSchema,
-  isLongList,
+  countTold,
   selectItem,
   type ResultReply,
 } from "./resultReply.ts";
@@ -75,7 +76,10 @@ export function listReplyFacts(
     ...intent.mentions.map(it => it.instance.label),
   ]);
   const news = all.filter(
-    it => it.tell !== undefined || (!saidTexts.has(it.value) && it.value !== it.entity),
+    it =>
+      it.tell !== undefined ||
+      it.field === undefined ||
+      (!saidTexts.has(it.value) && it.value !== it.entity),
   );
   return news.length > 0 ? news : all;
 }
@@ -240,8 +244,10 @@ function markListFacts(
   const { rows } = list;
   const tellsRows = common.slots.includes("items");
   if (rows.length === 0 || (path === "count" && tellsRows)) return facts;
-  if (!tellsRows || isLongList(rows, read.context))
-    return isSaid(rows.length, read) ? facts : markCount(facts, rows.length);
+  const count = tellsRows
+    ? countTold(rows, read)
+    : countAllRows(read.intent, getCallValue(read.call) ?? null, rows.length);
+  if (count !== undefined) return isSaid(count, read) ? facts : markCount(facts, count);
   const tells = rows.map(row => ({ row, told: findRowTell(row, list, read) }));
   if (facts[0]?.entity !== undefined)
     return facts.map(fact => {
@@ -254,10 +260,10 @@ function markListFacts(
   return [...facts, ...own];
 }
 
-const markCount = ([first, ...others]: readonly Fact[], rows: number): Fact[] =>
+const markCount = ([first, ...others]: readonly Fact[], count: number): Fact[] =>
   first
     ? [
-        { ...first, tell: { kind: "count", ...(first.field === "count" ? {} : { value: rows }) } },
+        { ...first, tell: { kind: "count", ...(first.value === count ? {} : { value: count }) } },
         ...others,
       ]
     : [];

@@ -8,6 +8,7 @@ import { type ToolReply, verbPattern, getField, selectReplies } from "../text/re
 import type { ConversationContext } from "../user/conversationContext.ts";
 import { isEmptyResult } from "../user/intents/feasibility.ts";
 import type { Intent } from "../user/intents/intent.ts";
+import { asksForAll, countAllRows } from "../user/intents/wholeLists.ts";
 import {
   removeMarks,
   endMark,
@@ -73,7 +74,8 @@ export function renderResultReply(
   });
   const pickEmptyReply = () => pickReply(toolTemplates.empty ?? styleGuide.nothing, true);
   const getFieldOrCount = (path: string): Json | undefined =>
-    getField(value, path) ?? (path === "count" ? rows?.length : undefined);
+    getField(value, path) ??
+    (path === "count" && rows ? countAllRows(intent, value ?? null, rows.length) : undefined);
   const order = <T>(replies: readonly T[]): readonly T[] => {
     const shuffled = random.shuffle(replies);
     return isAlone ? shuffled : sortForCombination(shuffled, before);
@@ -184,9 +186,9 @@ function renderTemplate(
   const chosen = chooseAlternatives(template, context.random);
   const renderSlot = (slot: string) => {
     const text = renderField(slot, intent, call, rows, context);
-    const isSummedUp = slot === "items" && rows && isLongList(rows, context);
-    return isSummedUp && !/\{count\}/.test(chosen)
-      ? text?.replace(endMark, ` (${rows.length} in all)${endMark}`)
+    const total = slot === "items" && rows ? countTold(rows, { intent, call, context }) : undefined;
+    return total !== undefined && !/\{count\}/.test(chosen)
+      ? text?.replace(endMark, ` (${total} in all)${endMark}`)
       : text;
   };
   if (avoidsRepetition && repeatsValue(chosen, renderSlot)) return undefined;
@@ -265,9 +267,18 @@ const briefRowLimits = { all: 4, first: 3 };
 /** The number of rows is told of a list with more rows than this, or that is not read out whole. */
 const maxToldRows = 10;
 
-/** Whether a list is summed up by the number of its rows. */
-export const isLongList = (rows: readonly Json[], context: ConversationContext): boolean =>
-  rows.length > maxToldRows || countListedRows(rows, context) < rows.length;
+/**
+ * The number that sums up a list: that of all rows, if they are many or if the list is cut although
+ * the user wants all of it. Undefined for a list that is read out.
+ */
+export function countTold(
+  rows: readonly Json[],
+  { intent, call, context }: Pick<ReplySource, "intent" | "call" | "context">,
+): number | undefined {
+  const total = countAllRows(intent, getCallValue(call) ?? null, rows.length);
+  const isLong = rows.length > maxToldRows || countListedRows(rows, context) < rows.length;
+  return isLong || (total > rows.length && asksForAll(intent)) ? total : undefined;
+}
 
 function countListedRows(
   rows: readonly Json[],
@@ -301,14 +312,15 @@ export function renderField(
     );
   const names = Array.isArray(field) && slot !== "items" ? listNames(field) : [];
   if (names.length > 0) return markVerbatim(joinWithAnd(names)) + endMark;
-  if (slot === "count") return rows && String(rows.length);
+  if (slot === "count")
+    return rows && String(countAllRows(intent, getCallValue(call) ?? null, rows.length));
   if (slot === "items") {
     if (!rows || rows.length === 0) return undefined;
     const rowSchema = findRowSchema(schema, rows, call);
     const shownRows = rows.slice(0, countListedRows(rows, context));
     return renderRows(
       shownRows,
-      rows.length - shownRows.length,
+      (countTold(rows, { intent, call, context }) ?? rows.length) - shownRows.length,
       templates.tools[intent.tool.name]?.item,
       (value, key) => formatReplyValue(value, { now, random }, isMoneyField(rowSchema, key)),
     );

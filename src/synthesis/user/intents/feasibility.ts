@@ -17,6 +17,7 @@ import {
   mergeResultEntity,
   type EntityInstance,
 } from "../entities/entitySample.ts";
+import { readOn } from "./wholeLists.ts";
 import type { Intent, IntentRequest } from "./intent.ts";
 import { LookUpPlan, type LookUpOptions } from "../entities/lookUps.ts";
 import { substitutePartialNames } from "../entities/entityMentions.ts";
@@ -120,7 +121,7 @@ export class FeasibilityChecker {
     );
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
-    const result = this.checkIntent({ intent, declaration });
+    const result = this.#readOn(this.checkIntent({ intent, declaration }));
     const objection =
       this.#findMisfit(result) ??
       (request.isDeliberate ? findPlainObjection(result) : this.#findObjection(result, template));
@@ -132,6 +133,13 @@ export class FeasibilityChecker {
         ...(missing ? { missingCapability: missing } : {}),
       }
     );
+  }
+
+  /** The result of the whole list, if the user wants it and the first page is cut. */
+  #readOn(result: FeasibilityResult): FeasibilityResult {
+    const { intent, declaration, outcome } = result;
+    const whole = outcome.kind === "ok" ? readOn(intent, outcome.value) : undefined;
+    return whole ? this.checkIntent({ intent: whole, declaration }) : result;
   }
 
   /** The session as the conversation so far leaves it, for trying calls. */
@@ -493,7 +501,8 @@ function getCombinationKey({ tool, mentions, arguments: args }: Intent): string 
 }
 
 /** Equal for writes on the same instances, unless by an amount; for reads, by their arguments. */
-function getRequestKey({ tool, mentions, arguments: args }: Intent): string {
+function getRequestKey({ tool, mentions, firstPage, arguments: whole }: Intent): string {
+  const args = firstPage ?? whole;
   const isByInstance = tool.effect === "write" && mentions.length > 0 && !hasAmount(args);
   return `${tool.name} ${isByInstance ? mentions.map(it => getEntityKey(it.instance)).join(" ") : JSON.stringify(args)}`;
 }

@@ -28,6 +28,11 @@ export interface Intent {
    * arguments are in its result.
    */
   readonly prerequisite?: { readonly intent: Intent; readonly result: Json };
+  /**
+   * The arguments of the same read without its limit, which is made first: its result leaves rows
+   * out that the user wants.
+   */
+  readonly firstPage?: JsonObject;
   /** What the assistant has to find out or put right itself first. */
   readonly recovery?: IntentRecovery;
 }

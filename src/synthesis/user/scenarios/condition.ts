@@ -1,9 +1,12 @@
 /** Conditions on what a look-up shows: chooses a limit, and says whether the condition holds. */
 import type { Json } from "../../../environment/json.ts";
+import { isCut } from "../../../environment/listTotals.ts";
 import type { Random } from "../../../environment/random.ts";
+import type { Tool } from "../../../environment/server.ts";
 import { addDays } from "../../../environment/time.ts";
 import { getField } from "../../text/replies.ts";
 import type { ScenarioCondition } from "../../text/scenarios.ts";
+import type { Intent } from "../intents/intent.ts";
 
 /** A condition with its limit. */
 export interface SettledCondition {
@@ -15,10 +18,17 @@ export interface SettledCondition {
 /** How often a condition with a limit holds. */
 const metShare = 0.55;
 
-/** A field of a result; `count` is the number of rows of its first list where there is no such field. */
-export function getShownValue(result: Json, field: string): Json | undefined {
+/**
+ * A field of a tool's result; `count` is the number of rows of its first list where there is no such
+ * field. Undefined for the count of a list that is cut.
+ */
+export function getShownValue(
+  { outputSchema }: Pick<Tool, "outputSchema">,
+  result: Json,
+  field: string,
+): Json | undefined {
   const value = getField(result, field);
-  if (value !== undefined || field !== "count") return value;
+  if (value !== undefined || field !== "count" || isCut(outputSchema, result)) return value;
   return findFirstList(result)?.length;
 }
 
@@ -31,10 +41,10 @@ export const findFirstList = (result: Json): readonly Json[] | undefined =>
 /** The condition with a limit near the live value, or undefined if no limit fits. */
 export function settleCondition(
   { field, is, equals, most }: ScenarioCondition,
-  result: Json,
+  { intent: { tool }, result }: { readonly intent: Pick<Intent, "tool">; readonly result: Json },
   random: Random,
 ): SettledCondition | undefined {
-  const value = getShownValue(result, field);
+  const value = getShownValue(tool, result, field);
   if (value === undefined) return undefined;
   if (!is) return { isMet: [equals ?? null].flat().some(it => it === value) };
   const isMet = random.boolean(metShare);

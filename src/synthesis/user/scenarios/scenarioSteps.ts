@@ -1,5 +1,6 @@
 /** Finds intents for the steps of a scenario that make sense in the live session. */
 import { type Json, isJsonObject } from "../../../environment/json.ts";
+import { isCut } from "../../../environment/listTotals.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { formatValue, isMoney } from "../../text/formatValue.ts";
 import { type ScenarioCondition, type ScenarioStep, parseReference } from "../../text/scenarios.ts";
@@ -123,8 +124,7 @@ export class ScenarioSteps {
     lookUpName: string,
   ): FoundStep | undefined {
     const lookUp = this.#said.get(lookUpName);
-    const settled =
-      lookUp && settleCondition(condition, lookUp.result, this.#search.context.random);
+    const settled = lookUp && settleCondition(condition, lookUp, this.#search.context.random);
     if (!settled) return undefined;
     const limit = this.#renderLimit(condition, settled);
     const limited = setLimit(step, condition, settled);
@@ -150,7 +150,11 @@ export class ScenarioSteps {
       const result = this.#check(step, { limit: limitPlaceholder });
       const lookUp = result && this.#checkLookUp(look, result.intent);
       if (lookUp?.outcome.kind !== "ok") continue;
-      const settled = settleCondition(condition, lookUp.outcome.value, context.random);
+      const settled = settleCondition(
+        condition,
+        { intent: lookUp.intent, result: lookUp.outcome.value },
+        context.random,
+      );
       if (!settled) continue;
       const limit = this.#renderLimit(condition, settled);
       const intent = replaceLimit(result!.intent, limit);
@@ -339,7 +343,7 @@ function isAccepted(
   const takesFlow = Object.entries(flow).every(([key, instances]) =>
     [intent.arguments[key] ?? []].flat().some(id => instances.some(it => it.id === id)),
   );
-  const getValue = (path: string) => getShownValue(value, path);
+  const getValue = (path: string) => getShownValue(intent.tool, value, path);
   const isNeeded = selectReplies([{ say: "yes", if: needs }], getValue, it => it).length > 0;
   return takesFlow && isNeeded && (!isEmptyResult(value) || "count" in needs);
 }
@@ -488,13 +492,14 @@ const resolveInstance = (
   { known, sample }: ConversationContext,
 ): EntityInstance | undefined => known.get(getEntityKey({ entity, id })) ?? sample.find(entity, id);
 
-/** The id of the only row with the least or the most of a field. */
+/** The id of the only row with the least or the most of a field, in a list that is not cut. */
 function findExtremeId(
   { by, order }: NonNullable<ScenarioStep["choose"]>,
   { intent, result }: SaidStep,
   entity: string | undefined,
   { declarations }: ConversationContext,
 ): string | undefined {
+  if (isCut(intent.tool.outputSchema, result)) return undefined;
   const rows = (findFirstList(result) ?? []).filter(isJsonObject);
   const values = rows.map(it => getField(it, by));
   if (rows.length < 2 || !values.every(it => typeof it === typeof values[0] && it !== undefined))
