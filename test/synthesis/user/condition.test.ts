@@ -11,7 +11,11 @@ const intent = { tool: { outputSchema: {} } as Tool };
 test("no limit is above the largest that makes sense", () => {
   for (const rating of [7.8, 8.9, 9.2, 9.7])
     for (let seed = 0; seed < 60; seed++) {
-      const settled = settleCondition(condition, { intent, result: { rating } }, createRandom(seed));
+      const settled = settleCondition(
+        condition,
+        { intent, result: { rating } },
+        createRandom(seed),
+      );
       if (!settled) continue;
       const limit = Number(settled.limit);
       expect(limit).toBeLessThanOrEqual(9.5);
