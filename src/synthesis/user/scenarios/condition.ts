@@ -19,8 +19,8 @@ export interface SettledCondition {
 const metShare = 0.55;
 
 /**
- * A field of a tool's result; `count` is the number of rows of its first list where there is no such
- * field. Undefined for the count of a list that is cut.
+ * A field of a tool's result; `count` is the number of rows of its first list where there is no
+ * such field. Undefined for the count of a list that is cut.
  */
 export function getShownValue(
   { outputSchema }: Pick<Tool, "outputSchema">,
