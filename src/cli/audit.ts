@@ -65,55 +65,56 @@ function formatSummary(summary: AuditSummary): string[] {
     ...formatGroup(unmet, "whose own teacher fails: a goal that no call meets"),
     ...formatGroup(gone, "that cannot be opened"),
     "",
-    formatRow([
-      "solver",
-      "kind",
-      "tasks",
-      "differs",
-      "success",
-      "paper",
-      "",
-      "prove-plus",
-      "",
-      "calls",
-    ]),
+    formatRow(["solver", "tasks", "success", "paper", "", "plus", "", "< 95%", "more", "calls"]),
     formatRow([
       "teacher",
-      "",
       String(audited),
-      "",
       "",
       (teacher.reward["paper"] ?? 0).toFixed(3),
       "",
       (teacher.reward["prove-plus"] ?? 0).toFixed(3),
       "",
+      "",
+      "",
       teacher.calls.toFixed(2),
     ]),
-    ...summary.solvers.map(formatSolver),
+    ...groups.flatMap(([kind, title]) => {
+      const group = summary.solvers.filter(it => it.kind === kind);
+      return group.length === 0 ? [] : ["", title, ...group.map(formatSolver)];
+    }),
     ...summary.solvers.flatMap(formatExamples),
   ];
 }
 
-const formatSolver = ({ solver, kind, tasks, differs, success, reward, calls }: SolverSummary) =>
-  formatRow([
+const groups = [
+  ["right", "right ones, which should succeed and earn what the teacher does"],
+  ["wasteful", "wasteful ones, which should succeed and never earn more than the teacher"],
+  ["wrong", "wrong ones, which should fail"],
+] as const;
+
+const formatSolver = ({ solver, tasks, success, reward, calls }: SolverSummary) => {
+  if (tasks === 0) return formatRow([solver, "0"]);
+  const plus = reward["prove-plus"]!;
+  return formatRow([
     solver,
-    kind,
     String(tasks),
-    String(differs),
     formatShare(success),
     ...["paper", "prove-plus"].flatMap(it => [
       reward[it]!.mean.toFixed(3),
       formatShare(reward[it]!.ofTeacher),
     ]),
+    formatShare(plus.losing),
+    formatShare(plus.gaining),
     calls.toFixed(2),
   ]);
+};
 
-const widths = [19, 7, 7, 9, 9, 8, 8, 11, 8, 6];
+const widths = [19, 6, 9, 8, 8, 8, 8, 8, 8, 7];
 
-/** The first two columns are aligned left, numbers right. */
+/** The first column is aligned left, numbers right. */
 const formatRow = (cells: readonly string[]): string =>
   cells
-    .map((it, i) => (i < 2 ? it.padEnd(widths[i]!) : it.padStart(widths[i]!)))
+    .map((it, i) => (i < 1 ? it.padEnd(widths[i]!) : it.padStart(widths[i]!)))
     .join("")
     .trimEnd();
 
@@ -129,12 +130,18 @@ function formatExamples({ solver, kind, examples, summary }: SolverSummary): str
   if (examples.length === 0) return [];
   return [
     "",
-    `${solver}, which ${summary}, ${kind === "right" ? "fails" : "succeeds"}:`,
+    `${solver}, which ${summary}, ${faults[kind]}:`,
     ...examples.flatMap(({ task, calls, why }) => [
       `  ${escapeInvisible(task)}: ${escapeInvisible(why)}`,
       `    ${escapeInvisible(truncate(calls.join("; ") || "no call"))}`,
     ]),
   ];
 }
+
+const faults = {
+  right: "fails or earns too little",
+  wasteful: "fails or earns more than the teacher",
+  wrong: "succeeds",
+} as const;
 
 const truncate = (text: string) => (text.length > 400 ? `${text.slice(0, 399)}…` : text);

@@ -1,15 +1,18 @@
 /**
- * Audits tasks: every solver plays every task. A right solver that fails shows a task that accepts
- * the teacher's habits only; a wrong one that succeeds shows a task that checks too little. A tally
- * counts both over many tasks.
+ * Audits tasks: every solver plays every task in which it does anything in its own way. A right
+ * solver that fails shows a task that accepts the teacher's habits only; a wrong one that succeeds
+ * shows a task that checks too little; a wasteful one that earns more than the teacher shows a
+ * reward that pays for calls. A tally counts them over many tasks.
  */
 import type { Catalog } from "../environment/catalog.ts";
+import { CallMemo } from "../environment/session.ts";
 import { parseFixtureName } from "../environment/fixture.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import { createTeacherPolicy } from "../policy/scripted.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
-import { createScorer, type ScoredAttempt, type UnscoredAttempt } from "../reward/scorer.ts";
+import type { Unscorable } from "../reward/reward.ts";
+import { createScorer, scoreRecorded, type ScoredAttempt } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
@@ -30,8 +33,8 @@ interface AuditedAttempt {
 interface SolverAttempt extends AuditedAttempt {
   readonly solver: Solver;
   /**
-   * Whether the solver did anything else than make the goals' calls. A wrong solver that did not
-   * has nothing to do wrong in this task.
+   * Whether the solver did anything in its own way. If not, the attempt says nothing: it is the
+   * teacher's.
    */
   readonly differs: boolean;
 }
@@ -59,8 +62,14 @@ export function createAuditor(
 ): (task: Task) => Promise<TaskAudit> {
   const score = createScorer(catalog);
   return async task => {
-    const play = async (policy: Policy) =>
-      score(await rollout(task, policy, catalog, signal ? { signal } : {}), ...auditProfiles);
+    // solvers repeat many calls of one another
+    const options = { ...(signal ? { signal } : {}), memo: new CallMemo() };
+    const play = async (policy: Policy, record?: Solver["record"]) => {
+      const finished = await rollout(task, policy, catalog, options);
+      if (!record) return score(finished, ...auditProfiles);
+      const trajectory = record(finished.trajectory, catalog.tools);
+      return scoreRecorded(score, { task, trajectory }, ...auditProfiles);
+    };
     let teacher: AuditedAttempt;
     try {
       teacher = judgeAttempt(await play(createTeacherPolicy(task)));
@@ -73,21 +82,23 @@ export function createAuditor(
     if (!teacher.success) return { kind: "unmet", why: teacher.reason! };
     const attempts: SolverAttempt[] = [];
     for (const solver of solvers) {
+      if (solver.isIdle?.(task)) continue;
       const policy = createSolverPolicy(solver, task);
-      const scored = await play(policy);
+      const scored = await play(policy, solver.record);
       const judged = judgeAttempt(scored);
       const reason = judged.success ? undefined : (policy.problem ?? judged.reason);
-      attempts.push({ ...judged, reason, solver, differs: isOwnWay(solver, scored.attempt) });
+      const differs = "attempt" in scored ? isOwnWay(solver, scored.attempt, policy) : true;
+      attempts.push({ ...judged, reason, solver, differs });
     }
     return { kind: "audited", teacher, attempts };
   };
 }
 
-function judgeAttempt(scored: ScoredAttempt | UnscoredAttempt): AuditedAttempt {
+function judgeAttempt(scored: ScoredAttempt | Unscorable): AuditedAttempt {
+  if ("unscorable" in scored)
+    return { success: false, rewards: {}, calls: [], reason: scored.unscorable };
   const { attempt } = scored;
   const calls = listCalls(attempt.trajectory);
-  if ("unscorable" in scored)
-    return { success: false, rewards: {}, calls, reason: scored.unscorable };
   const { achieved, reasons } = getSuccess(attempt);
   return {
     success: achieved,
@@ -134,25 +145,34 @@ export interface SolverSummary {
   readonly solver: string;
   readonly kind: Solver["kind"];
   readonly summary: string;
-  /**
-   * Tasks that the means below are over: all that were audited or, for a wrong solver, those in
-   * which it does something else than the goals.
-   */
+  /** Tasks in which it did anything in its own way; the other figures are over these. */
   readonly tasks: number;
-  /** Tasks in which it did anything else than the goals' calls. */
-  readonly differs: number;
   readonly success: number;
-  /** By profile: the mean, and its share of the teacher's mean on the same tasks. */
-  readonly reward: Readonly<Record<string, { readonly mean: number; readonly ofTeacher: number }>>;
+  /** By profile. */
+  readonly reward: Readonly<Record<string, RewardSummary>>;
   readonly calls: number;
-  /** Attempts of a right solver that failed, or of a wrong one that succeeded, the worst first. */
+  /**
+   * Attempts that did not end as they should, the worst first: of a right solver those that failed
+   * or earned too little, of a wasteful one those that failed or earned more than the teacher, of a
+   * wrong one those that succeeded.
+   */
   readonly examples: readonly AuditExample[];
+}
+
+interface RewardSummary {
+  readonly mean: number;
+  /** The mean's share of the teacher's mean on the same tasks. */
+  readonly ofTeacher: number;
+  /** The share of the tasks in which it earned less than 95% of the teacher's reward. */
+  readonly losing: number;
+  /** The share of the tasks in which it earned more than the teacher. */
+  readonly gaining: number;
 }
 
 interface AuditExample {
   readonly task: string;
   readonly calls: readonly string[];
-  /** Why the attempt failed, or that it succeeded. */
+  /** Why the attempt failed, that it succeeded, or what it earned. */
   readonly why: string;
 }
 
@@ -178,8 +198,8 @@ export class AuditTally {
     }
     this.#audited++;
     this.#teacher.add(audit.teacher);
-    for (const [i, attempt] of audit.attempts.entries())
-      this.#rows[i]!.add(task, attempt, audit.teacher);
+    for (const it of audit.attempts)
+      this.#rows.find(row => row.solver === it.solver)!.add(task, it, audit.teacher);
   }
 
   summarize(): AuditSummary {
@@ -234,51 +254,74 @@ class Sums {
 
 const divide = (total: number, n: number) => (n === 0 ? 0 : total / n);
 
+const { name: provePlus } = provePlusProfile;
+
+/** Below this share of the teacher's reward, an attempt counts as losing. */
+const losingShare = 0.95;
+const tolerance = 1e-9;
+
 class SolverRow {
-  readonly #solver: Solver;
+  readonly solver: Solver;
   readonly #own = new Sums();
   readonly #teacher = new Sums();
-  #differs = 0;
-  #examples: (AuditExample & { readonly reward: number })[] = [];
+  readonly #losing: Record<string, number> = {};
+  readonly #gaining: Record<string, number> = {};
+  #examples: (AuditExample & { readonly rank: number })[] = [];
 
   constructor(solver: Solver) {
-    this.#solver = solver;
+    this.solver = solver;
   }
 
   add(task: string, attempt: SolverAttempt, teacher: AuditedAttempt): void {
-    const isRight = this.#solver.kind === "right";
-    if (!isRight && !attempt.differs) return;
+    if (!attempt.differs) return;
     this.#own.add(attempt);
     this.#teacher.add(teacher);
-    if (attempt.differs) this.#differs++;
-    if (attempt.success === isRight) return;
-    const reward = divide(attempt.rewards["paper"] ?? 0, teacher.rewards["paper"] ?? 0);
-    this.#examples.push({
-      task,
-      calls: attempt.calls.map(formatCall),
-      why: attempt.reason ?? "it succeeds all the same",
-      reward,
-    });
+    for (const { name } of auditProfiles) {
+      const [own, taught] = [attempt.rewards[name] ?? 0, teacher.rewards[name] ?? 0];
+      if (own < losingShare * taught - tolerance) count(this.#losing, name);
+      if (own > taught + tolerance) count(this.#gaining, name);
+    }
+    const why = this.#findFault(attempt, teacher);
+    if (why === undefined) return;
+    const rank = divide(attempt.rewards[provePlus] ?? 0, teacher.rewards[provePlus] ?? 0);
+    this.#examples.push({ task, calls: attempt.calls.map(formatCall), why, rank });
     // a stable sort: of equal attempts, the first stay
-    this.#examples.sort((a, b) => (isRight ? a.reward - b.reward : b.reward - a.reward));
+    const order = this.solver.kind === "right" ? 1 : -1;
+    this.#examples.sort((a, b) => order * (a.rank - b.rank));
     this.#examples = this.#examples.slice(0, maxExamples);
   }
 
+  /** What is not as it should be, or undefined. */
+  #findFault(attempt: SolverAttempt, teacher: AuditedAttempt): string | undefined {
+    const { kind } = this.solver;
+    if (kind === "wrong") return attempt.success ? "it succeeds all the same" : undefined;
+    if (!attempt.success) return attempt.reason;
+    const share = divide(attempt.rewards[provePlus] ?? 0, teacher.rewards[provePlus] ?? 0);
+    const isFault = kind === "right" ? share < losingShare - tolerance : share > 1 + tolerance;
+    if (isFault) return `it earns ${(100 * share).toFixed(1)}% of the teacher's ${provePlus}`;
+    return undefined;
+  }
+
   summarize(): SolverSummary {
-    const { name, kind, summary } = this.#solver;
+    const { name, kind, summary } = this.solver;
     const own = this.#own.rewards;
     const teacher = this.#teacher.rewards;
+    const tasks = this.#own.n;
     return {
       solver: name,
       kind,
       summary,
-      tasks: this.#own.n,
-      differs: this.#differs,
-      success: divide(this.#own.successes, this.#own.n),
+      tasks,
+      success: divide(this.#own.successes, tasks),
       reward: Object.fromEntries(
         auditProfiles.map(it => [
           it.name,
-          { mean: own[it.name]!, ofTeacher: divide(own[it.name]!, teacher[it.name]!) },
+          {
+            mean: own[it.name]!,
+            ofTeacher: divide(own[it.name]!, teacher[it.name]!),
+            losing: divide(this.#losing[it.name] ?? 0, tasks),
+            gaining: divide(this.#gaining[it.name] ?? 0, tasks),
+          },
         ]),
       ),
       calls: this.#own.calls,
@@ -286,6 +329,10 @@ class SolverRow {
     };
   }
 }
+
+const count = (counts: Record<string, number>, key: string): void => {
+  counts[key] = (counts[key] ?? 0) + 1;
+};
 
 const formatCall = ({ name, arguments: args, outcome }: CallEvent): string =>
   `${name} ${JSON.stringify(args)}${outcome.kind === "ok" ? "" : ` (${outcome.kind})`}`;

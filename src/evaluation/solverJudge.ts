@@ -13,7 +13,7 @@ import { getSuccess, hasKeptRules, isAchieved, listUnmadeCalls } from "../reward
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
 import { listCalls, type CallEvent, type Trajectory } from "../trajectory/trajectory.ts";
-import { createSolverPolicy, type Solver } from "./solvers/solver.ts";
+import { createSolverPolicy, type Solver, type SolverPolicy } from "./solvers/solver.ts";
 
 /** A solver that shows that a task accepts too little or too much. */
 export interface SolverFlaw {
@@ -53,7 +53,7 @@ export function createSolverJudge(
         const policy = createSolverPolicy(solver, task, choice);
         const attempt = await play(policy);
         choices = policy.choices;
-        const why = findFlaw(solver, attempt, policy.problem);
+        const why = findFlaw(solver, attempt, policy);
         if (why === undefined) continue;
         const unmadeWrites = solver.kind === "wrong" ? listUnmadeWrites(attempt) : [];
         return { solver: solver.name, why: `${solver.name} ${why}`, unmadeWrites };
@@ -68,28 +68,31 @@ const listUnmadeWrites = (attempt: Attempt): GoalCall[] =>
     .map(it => it.goalCall)
     .filter(it => attempt.tools.get(it.name)?.effect === "write");
 
-function findFlaw(
-  solver: Solver,
-  attempt: Attempt,
-  problem: string | undefined,
-): string | undefined {
-  if (solver.kind === "right")
-    return isAchieved(attempt) ? undefined : `fails: ${problem ?? getSuccess(attempt).reasons[0]}`;
-  if (!isOwnWay(solver, attempt) || !isAchieved(attempt)) return undefined;
+function findFlaw(solver: Solver, attempt: Attempt, policy: SolverPolicy): string | undefined {
+  if (solver.kind !== "wrong")
+    return isAchieved(attempt)
+      ? undefined
+      : `fails: ${policy.problem ?? getSuccess(attempt).reasons[0]}`;
+  if (!isOwnWay(solver, attempt, policy) || !isAchieved(attempt)) return undefined;
   const calls = listCalls(attempt.trajectory).map(describeCall);
   return `succeeds with ${calls.length === 0 ? "no call" : calls.join("; ")}`;
 }
 
 /**
- * Whether a solver did anything else than the goals' calls: for a right one, also in other
- * messages, for a wrong one, also without keeping the rules.
+ * Whether a solver did anything else than the goals' calls, unless it says so itself: for a wrong
+ * one, also without keeping the rules, for any other, also in other messages.
  */
-export function isOwnWay(solver: Solver, attempt: Attempt): boolean {
+export function isOwnWay(
+  solver: Solver,
+  attempt: Attempt,
+  { differs }: Pick<SolverPolicy, "differs">,
+): boolean {
+  if (differs !== undefined) return differs;
   const { task, trajectory } = attempt;
   const calls = listCalls(trajectory);
   const planned = task.goals.flatMap((it, goal) => it.calls.map(call => ({ ...call, goal })));
   if (planned.map(describeCall).join("\n") !== calls.map(describeCall).join("\n")) return true;
-  return solver.kind === "right" ? !isSentAsPlanned(trajectory, planned) : !hasKeptRules(attempt);
+  return solver.kind !== "wrong" ? !isSentAsPlanned(trajectory, planned) : !hasKeptRules(attempt);
 }
 
 const describeCall = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">) =>

@@ -45,12 +45,17 @@ describe("audit", () => {
     expect(code).toBe(0);
     expect(out[0]).toBe("5 of 5 tasks audited");
     const table = out.slice(out.findIndex(it => it.startsWith("solver ")));
-    expect(table.slice(1, 2 + solvers.length).map(it => it.slice(0, 26).trim())).toEqual([
-      "teacher",
-      ...solvers.map(({ name, kind }) => `${name.padEnd(19)}${kind}`.trim()),
-    ]);
-    expect(table.find(it => it.startsWith("verifier"))).toMatch(/^verifier +right +5 +4 +100\.0%/);
-    expect(table.find(it => it.startsWith("skipper"))).toMatch(/^skipper +wrong +4 +4 +0\.0%/);
+    const title = (kind: string) => table.findIndex(it => it.startsWith(`${kind} ones`));
+    const listNames = (from: number) =>
+      table.slice(from + 1, table.indexOf("", from)).map(it => it.split(" ")[0]);
+    for (const kind of ["right", "wasteful", "wrong"])
+      expect(listNames(title(kind))).toEqual(
+        solvers.filter(it => it.kind === kind).map(it => it.name),
+      );
+    expect(table[1]).toMatch(/^teacher +5 /);
+    expect(table.find(it => it.startsWith("verifier"))).toMatch(/^verifier +4 +100\.0%/);
+    expect(table.find(it => it.startsWith("skipper"))).toMatch(/^skipper +4 +0\.0%/);
+    expect(table.find(it => it.startsWith("merger"))).toMatch(/^merger +0$/);
     for (const it of out) expect(it.length).toBeLessThanOrEqual(410);
   });
 
@@ -71,9 +76,8 @@ describe("audit", () => {
         solver: "skipper",
         kind: "wrong",
         tasks: 4,
-        differs: 4,
         success: 0,
-        reward: { paper: { mean: 1.05, ofTeacher: 1.05 / 1.3 } },
+        reward: { paper: { mean: 1.05, ofTeacher: 1.05 / 1.3, losing: 1, gaining: 0 } },
         calls: 1,
         examples: [],
       },

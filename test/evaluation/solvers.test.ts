@@ -13,12 +13,15 @@ import type { Task } from "../../src/trajectory/task.ts";
 import type { Event } from "../../src/trajectory/trajectory.ts";
 import {
   abstain,
+  balance,
   call,
   calling,
   catalog,
   goal,
   lookUp,
   moveFifty,
+  moveTwice,
+  readOnly,
   saying,
   taskOf,
   transfer,
@@ -55,10 +58,12 @@ async function check(name: string, task: Task, expected: readonly string[]) {
   expect(listMessages(await solve(name, task)).slice(0, -1)).toEqual(expected);
 }
 
-async function succeeds(name: string, task: Task): Promise<boolean> {
+/** Whether a solver succeeds; undefined where it has no way of its own. */
+async function succeeds(name: string, task: Task): Promise<boolean | undefined> {
   const audit = await createAuditor(catalog, [getSolver(name)])(task);
   if (audit.kind !== "audited") throw new Error(audit.why);
-  return audit.attempts[0]!.success;
+  const [attempt] = audit.attempts;
+  return attempt?.differs ? attempt.success : undefined;
 }
 
 const move = 'transfer from_account="acc_101",to_account="acc_108",amount=50';
@@ -168,7 +173,7 @@ describe("right solvers", () => {
   test("all of them succeed where any way is accepted, and make no call where none is wanted", async () => {
     for (const name of ["asker", "parallel", "verifier"]) await check(name, await abstain(), []);
     for (const name of ["verifier", "asker", "parallel", "alternative-reader"])
-      expect(await succeeds(name, await moveToBoth())).toBe(true);
+      expect(await succeeds(name, await moveToBoth())).not.toBe(false);
   });
 
   test("none of them uses an id that nothing has shown", async () => {
@@ -178,12 +183,165 @@ describe("right solvers", () => {
       goals: [goal([transfer("acc_108", 50)])],
       teacher: [calling(transfer("acc_108", 50)), saying("Done.")],
     });
-    for (const solver of solvers.filter(it => it.kind === "right")) {
+    const own = solvers.filter(it => it.kind === "right" && !it.isIdle?.(task));
+    for (const solver of own) {
       const policy = createSolverPolicy(solver, task);
       const { events } = (await rollout(task, policy, catalog)).trajectory;
       expect(events.filter(it => it.kind === "call")).toEqual([]);
       expect(policy.problem).toBe('banking_transfer needs "acc_101", which nothing has shown');
     }
+  });
+});
+
+/** A balance, and a transfer to an account that only the user knows. */
+async function createQuestionTask(): Promise<Task> {
+  const reply = "3148.95 euros are left. Which account do you mean?";
+  const task = await taskOf({
+    id: "t-question",
+    users: ["What is in acc_101? And move 50 euros from it to one of my accounts.", "Savings."],
+    goals: [
+      goal([balance]),
+      goal([lookUp], [], 1),
+      goal([transfer("acc_108", 50)], [{ goal: 1, kind: "explicit", via: "to_account" }], 1),
+    ],
+    teacher: [
+      calling(balance),
+      saying(reply),
+      calling(lookUp),
+      calling(transfer("acc_108", 50)),
+      saying("Done."),
+    ],
+  });
+  const [first, ...others] = task.turns;
+  const { name, arguments: args } = transfer("acc_108", 50);
+  const unmet = [{ name, arguments: args as JsonObject, asks: "to_account" }];
+  return { ...task, turns: [{ ...first!, reply, unmet }, ...others] };
+}
+
+/** A balance that must be told. */
+async function createAnswerTask(): Promise<Task> {
+  const task = await readOnly();
+  const fact = { entity: "acc_101", field: "balance", value: 3148.95 };
+  const [answer] = task.goals[0]!.calls;
+  const facts = [{ ...fact, tell: { kind: "money" as const } }];
+  return {
+    ...task,
+    turns: [{ ...task.turns[0]!, reply: "3148.95 euros are left, yes." }],
+    goals: [{ ...task.goals[0]!, calls: [{ ...answer!, for: "answers", facts }] }],
+  };
+}
+
+/** A transfer that the bank refuses, and a balance. */
+const createRefusedTask = (): Promise<Task> =>
+  taskOf({
+    id: "t-refused",
+    users: ["Move a million from acc_101 to acc_108.", "What is in acc_101?"],
+    goals: [goal([balance], [], 1)],
+    teacher: [
+      calling(transfer("acc_108", 1_000_000)),
+      saying("That is more than there is."),
+      calling(balance),
+      saying("3148.95 euros."),
+    ],
+  });
+
+const listTexts = (events: readonly Event[]): string[] =>
+  events.flatMap(it => (it.kind === "assistant" && it.text !== "" ? [it.text] : []));
+
+describe("solvers that ask, look and speak in their own way", () => {
+  test("the one that asks first does all of it after the answer", async () =>
+    check("ask-first", await createQuestionTask(), [
+      "Before I can do that, could you tell me which account you mean?",
+      'get_balance account_id="acc_101"',
+      list,
+      move,
+    ]));
+  test("and tells then what the first turn asked for", async () => {
+    const texts = listTexts(await solve("ask-first", await createQuestionTask()));
+    expect(texts.at(-1)).toBe("3148.95 euros are left. Done.");
+  });
+  test("the looker reads once where there is nothing to do, and says what the teacher says", async () => {
+    const messages = listMessages(await solve("looker", await abstain()));
+    expect(messages).toEqual([expect.stringMatching(/^list_/), "Done."]);
+  });
+  test("the paraphraser writes the number otherwise, and says nothing else that has digits", async () => {
+    const [text] = listTexts(await solve("paraphraser", await createAnswerTask()));
+    expect(text).toMatch(/3,148\.95|3148\.95 €/);
+    expect(text!.replaceAll(/3,?148\.95/g, "")).not.toMatch(/\d/);
+  });
+  test("the falsifier changes numbers, and yes to no", async () => {
+    const task = await createAnswerTask();
+    expect(listTexts(await solve("falsifier", task))).toEqual(["6471.28 euros are left, No."]);
+    expect(await succeeds("falsifier", task)).toBe(false);
+  });
+  test("OK tells nothing", async () => {
+    const task = await createAnswerTask();
+    expect(listTexts(await solve("ok-sayer", task))).toEqual(["OK."]);
+    expect(await succeeds("ok-sayer", task)).toBe(false);
+  });
+  test("the reorderer makes the second of two independent transfers first", async () => {
+    const events = await solve("reorderer", await moveToBoth());
+    const made = events.flatMap(it => (it.kind === "call" ? [it.name.slice(8)] : []));
+    expect(made).toEqual(["list_accounts", "list_accounts", "transfer", "transfer"]);
+    const amounts = events.flatMap(it =>
+      it.kind === "call" ? ((it.arguments as JsonObject)["amount"] ?? []) : [],
+    );
+    expect(amounts).toEqual([20, 50]);
+  });
+  test("the early reader makes both look-ups first", async () =>
+    check("early-reader", await moveToBoth(), [
+      list,
+      'list_accounts name="Holiday"',
+      move,
+      'transfer from_account="acc_101",to_account="acc_115",amount=20',
+      "Done.",
+    ]));
+  test("the double-checker reads the account after the transfer", async () => {
+    const messages = listMessages(await solve("double-checker", await moveFifty()));
+    expect(messages.slice(0, 3)).toEqual([list, move, 'get_account account_id="acc_101"']);
+  });
+  test("right ones try what the bank refuses, too", async () => {
+    const messages = listMessages(await solve("asker", await createRefusedTask()));
+    expect(messages[0]).toMatch(/^transfer .*1000000/);
+  });
+});
+
+describe("solvers that earn without doing", () => {
+  test("the late writer says that it has moved the money, and moves it in the last turn", async () => {
+    const messages = listMessages(await solve("late-writer", await moveTwice()));
+    expect(messages[0]).toBe("Done.");
+    expect(messages.slice(1, 3)).toEqual([
+      move,
+      'transfer from_account="acc_101",to_account="acc_115",amount=20',
+    ]);
+  });
+  test("the refusal skipper does not try, and says that it is done", async () => {
+    const task = await createRefusedTask();
+    expect(listMessages(await solve("refusal-skipper", task))[0]).toMatch(/^Done! /);
+    expect(await succeeds("refusal-skipper", task)).toBe(false);
+    expect(await succeeds("claimer", task)).toBe(false);
+  });
+  test("the confirmer asks whether to do nothing", async () => {
+    const messages = listMessages(await solve("confirmer", await createRuledTask()));
+    expect(messages).toEqual([
+      list,
+      expect.stringMatching(/nothing at all/),
+      "user: Yes, please.",
+      move,
+      "Done.",
+    ]);
+  });
+  test("the undoer makes a write that nobody asked for, and undoes it", async () => {
+    const messages = listMessages(await solve("undoer", await moveFifty()));
+    expect(messages.slice(2).some(it => it.startsWith("freeze_card"))).toBe(true);
+  });
+  test("the repeater repeats the look-up", async () => {
+    const messages = listMessages(await solve("repeater", await moveFifty()));
+    expect(messages[1]).toMatch(/^list_accounts name="Savings" \+ /);
+  });
+  test("the forger hands in nonsense with the results of the right look-ups, and fails", async () => {
+    const task = await createAnswerTask();
+    expect(await succeeds("forger", task)).toBe(false);
   });
 });
 
@@ -230,11 +388,10 @@ describe("wrong solvers", () => {
     check("one-call-and-stop", await moveToBoth(), [list, "Done."]));
   test("none of them succeeds", async () => {
     const ruled = await createRuledTask();
-    // the task has no condition to ignore
-    const wrong = solvers.filter(it => it.kind === "wrong" && it.name !== "ignores-conditions");
-    for (const { name } of wrong)
+    const wrong = ["lazy", "guesser", "skipper", "one-wrong-value", "rule-breaker", "confirmer"];
+    for (const name of [...wrong, "everything-once", "one-call-and-stop"])
       expect([name, await succeeds(name, ruled)]).toEqual([name, false]);
-    for (const name of ["asker", "parallel", "verifier"])
+    for (const name of ["asker", "verifier"])
       expect([name, await succeeds(name, ruled)]).toEqual([name, true]);
   });
 });

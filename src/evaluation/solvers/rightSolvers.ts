@@ -5,6 +5,7 @@
  */
 import { type PlannedCall, type SolverRun, type Steps, listRows } from "./solverRun.ts";
 import type { Solver } from "./solver.ts";
+import { listTaughtTurns } from "./taughtTurns.ts";
 import { type Json, type JsonObject, canonicalJson } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { listArguments, listFieldNames, type Argument, returnsRows } from "./toolSchemas.ts";
@@ -14,6 +15,8 @@ import type { ShownResult } from "../../trajectory/knowledge.ts";
 import { listScalars } from "../../trajectory/valueMatching.ts";
 
 interface Habits {
+  /** The calls of a turn, in the order in which they are made. */
+  readonly arrange?: (run: SolverRun, calls: readonly PlannedCall[]) => readonly PlannedCall[];
   /**
    * Makes a read in another way. Returns whether that showed what the read is for; if not, the
    * planned call is made.
@@ -25,19 +28,29 @@ interface Habits {
   readonly selectBatch?: (run: SolverRun, remaining: readonly PlannedCall[]) => PlannedCall[];
 }
 
-/** Creates the right solver with some habits. */
-const createRightSolver = (
+/** Creates the right solver with some habits. It also tries what the teacher tried in vain. */
+export const createRightSolver = (
   name: string,
   summary: string,
-  { read, beforeWrite, selectBatch = selectGoal }: Habits,
+  { arrange, read, beforeWrite, selectBatch = selectGoal }: Habits,
 ): Solver => ({
   name,
   kind: "right",
   summary,
   *solve(run) {
-    for (const { calls, reply } of run.turns) {
-      let remaining = calls;
-      while (remaining.length > 0) {
+    if (arrange) run.differs = false;
+    for (const [t, { calls, reply }] of run.turns.entries()) {
+      let remaining = arrange?.(run, calls) ?? calls;
+      if (remaining.length !== calls.length || remaining.some((it, i) => it !== calls[i]))
+        run.differs = true;
+      const { length } = remaining;
+      const givenUp = [...listTaughtTurns(run.task)[t]!.givenUp];
+      for (;;) {
+        const made = length - remaining.length;
+        while (givenUp[0] && (givenUp[0].after <= made || remaining.length === 0))
+          for (const it of givenUp.shift()!.calls)
+            yield* run.call({ name: it.name, arguments: it.arguments });
+        if (remaining.length === 0) break;
         const batch = selectBatch(run, remaining);
         remaining = remaining.filter(it => !batch.includes(it));
         const isDone = new Set<PlannedCall>();
@@ -138,7 +151,7 @@ function* readAgain(run: SolverRun, call: PlannedCall): Steps {
 }
 
 /** A read that needs nothing but the entity's id. */
-function findReader({ tools }: SolverRun, entity: string, id: string): Call | undefined {
+export function findReader({ tools }: SolverRun, entity: string, id: string): Call | undefined {
   for (const tool of tools.values()) {
     if (tool.effect !== "read") continue;
     const required = listArguments(tool).filter(it => it.isRequired);

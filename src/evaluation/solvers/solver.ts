@@ -4,23 +4,38 @@
  * but acts through the ordinary policy interface.
  */
 import type { AssistantMessage, Conversation, Policy } from "../../policy/policy.ts";
+import type { Tool } from "../../environment/server.ts";
 import type { Task } from "../../trajectory/task.ts";
+import type { Finished, Trajectory } from "../../trajectory/trajectory.ts";
 import { SolverRun, type Steps } from "./solverRun.ts";
 
 export interface Solver {
   readonly name: string;
-  readonly kind: "right" | "wrong";
+  /**
+   * `right` ones do what the user asked for and should earn what the teacher does; `wasteful` ones
+   * do more than that and should never earn more; `wrong` ones do not do it and should fail.
+   */
+  readonly kind: "right" | "wasteful" | "wrong";
   /** What it does, in one line. */
   readonly summary: string;
   /** The messages of one attempt. */
   readonly solve: (run: SolverRun) => Steps;
   /** Whether there is nothing in a task that it could do in its own way. */
   readonly isIdle?: (task: Task) => boolean;
+  /** What it hands in as the record of its attempt, if it is not what happened. */
+  readonly record?: (
+    trajectory: Finished<Trajectory>,
+    tools: ReadonlyMap<string, Tool>,
+  ) => Finished<Trajectory>;
 }
 
-interface SolverPolicy extends Policy {
+export interface SolverPolicy extends Policy {
   /** Why the solver could not go on as it does, if the last attempt met such a case. */
   readonly problem: string | undefined;
+  /**
+   * Whether the last attempt was in a way of the solver's own; undefined if its calls show that.
+   */
+  readonly differs: boolean | undefined;
   /** How many choices the solver had in the last attempt, such as calls to leave out. */
   readonly choices: number;
 }
@@ -49,6 +64,9 @@ export function createSolverPolicy(solver: Solver, task: Task, choice?: number):
     name: `solver:${solver.name}`,
     get problem() {
       return latest?.problem;
+    },
+    get differs() {
+      return latest?.differs;
     },
     get choices() {
       return latest?.choices ?? 1;

@@ -42,6 +42,11 @@ export class SolverRun {
   readonly cutOffLists = new Set<string>();
   /** How many choices the solver had; see `choose`. */
   choices = 1;
+  /**
+   * Whether the solver does anything in its own way, if that is not to be judged by its calls: what
+   * it says, or what it undoes again.
+   */
+  differs: boolean | undefined;
   /** Why the solver could not go on as planned. */
   problem: string | undefined;
   /** Ids that the teacher's calls generated, and the ids that the solver's calls generated. */

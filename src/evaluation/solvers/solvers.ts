@@ -1,4 +1,4 @@
-/** All solvers, in the order of tables: the right ones first. */
+/** All solvers, in the order of tables. */
 import {
   alternativeReader,
   asker,
@@ -8,7 +8,17 @@ import {
   lister,
   pager,
 } from "./rightSolvers.ts";
+import { confirmer, forger, lateWriter, repeater, undoer } from "./cheatingSolvers.ts";
+import { askFirst, doubleChecker, earlyReader, looker, merger, reorderer } from "./orderSolvers.ts";
 import type { Solver } from "./solver.ts";
+import {
+  claimer,
+  falsifier,
+  okSayer,
+  paraphraser,
+  refusalSkipper,
+  tellerOfEverything,
+} from "./tellingSolvers.ts";
 import {
   conditionIgnorer,
   everythingOnce,
@@ -36,20 +46,38 @@ export const judges: readonly Solver[] = Object.freeze([
   ruleBreaker,
 ]);
 
+/** The right ones first, then the wasteful ones. */
 export const solvers: readonly Solver[] = Object.freeze([
   lister,
   filterer,
+  pager,
+  alternativeReader,
   verifier,
   asker,
   parallel,
-  pager,
-  alternativeReader,
+  earlyReader,
+  reorderer,
+  merger,
+  askFirst,
+  looker,
+  paraphraser,
+  doubleChecker,
+  repeater,
   lazy,
+  oneCall,
   guesser,
   skipper,
   oneWrongValue,
   conditionIgnorer,
   ruleBreaker,
   everythingOnce,
-  oneCall,
+  falsifier,
+  okSayer,
+  tellerOfEverything,
+  claimer,
+  confirmer,
+  lateWriter,
+  refusalSkipper,
+  undoer,
+  forger,
 ]);

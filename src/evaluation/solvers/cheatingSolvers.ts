@@ -1,0 +1,276 @@
+/**
+ * Solvers that would earn without doing what is asked: they do it too late, ask a question that
+ * means nothing, undo what they did, repeat calls, or forge a record.
+ */
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import type { Call } from "../../environment/outcome.ts";
+import type { Tool } from "../../environment/server.ts";
+import { findEntityValues } from "../../trajectory/entities.ts";
+import { findDueTurn, type Task } from "../../trajectory/task.ts";
+import { appliesTo } from "../../trajectory/taskRules.ts";
+import { listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
+import type { Solver } from "./solver.ts";
+import type { PlannedCall, SolverRun, Steps } from "./solverRun.ts";
+import { followTeacher } from "./taughtTurns.ts";
+import { listArguments, type Argument } from "./toolSchemas.ts";
+import { fillArguments } from "./wrongSolvers.ts";
+
+export const lateWriter: Solver = {
+  name: "late-writer",
+  kind: "wrong",
+  summary: "makes all writes in the last turn, and says earlier that they are done",
+  isIdle: ({ turns }) => turns.length < 2,
+  *solve(run) {
+    const last = run.turns.length - 1;
+    const isLate = ({ isRead, turn }: PlannedCall) => !isRead && findDueTurn(run.task, turn) < last;
+    run.differs = run.turns.some(it => it.calls.some(isLate));
+    const put: PlannedCall[] = [];
+    for (const [t, { calls, reply }] of run.turns.entries()) {
+      for (const it of calls)
+        if (t < last && !it.isRead) put.push(it);
+        else if (t === last) put.push(it);
+        else if (run.listUnseen(it).length === 0) yield* run.make(it);
+      if (t === last) for (const it of put) yield* run.follow(it);
+      yield* run.reply(reply);
+    }
+  },
+};
+
+const isConfirmedCall = ({ policy }: Task, call: Pick<CallEvent, "name" | "arguments">): boolean =>
+  policy?.rules.some(it => it.demands === "confirm" && appliesTo(it, call)) ?? false;
+
+export const confirmer: Solver = {
+  name: "confirmer",
+  kind: "wrong",
+  summary: "asks whether to do nothing, and then does what has to be confirmed",
+  isIdle: task => !task.goals.some(goal => goal.calls.some(it => isConfirmedCall(task, it))),
+  *solve(run) {
+    run.differs = true;
+    for (const { calls, reply } of run.turns) {
+      let hasAsked = false;
+      for (const it of calls) {
+        if (!(yield* run.lookUpUnseen(it))) continue;
+        if (!hasAsked && run.needsConfirmation(it)) {
+          hasAsked = true;
+          yield {
+            text: "Would you like me to do nothing at all and keep everything as it is?",
+            calls: [],
+          };
+        }
+        yield* run.makeAtOnce(it);
+      }
+      yield* run.reply(reply);
+    }
+  },
+};
+
+export const repeater: Solver = {
+  name: "repeater",
+  kind: "wasteful",
+  summary: "repeats each look-up, and reads what nobody asked for",
+  isIdle: ({ goals }) => goals.length === 0,
+  *solve(run) {
+    run.differs = false;
+    yield* followTeacher(run, {
+      *afterCalls(made): Steps {
+        const reads = made.filter(
+          it => it.outcome.kind === "ok" && run.tools.get(it.name)?.effect === "read",
+        );
+        if (reads.length === 0) return;
+        run.differs = true;
+        const again = reads.map(it => ({ name: it.name, arguments: it.arguments }));
+        const unneeded = [...run.tools.values()].find(
+          it => it.effect === "read" && listArguments(it).every(of => !of.isRequired),
+        );
+        const extra = unneeded ? [{ name: unneeded.name, arguments: {} }] : [];
+        yield* run.callAtOnce(...again, ...extra);
+      },
+    });
+  },
+};
+
+export const forger: Solver = {
+  name: "forger",
+  kind: "wrong",
+  summary: "records nonsense in the arguments of its reads, with the results of the right ones",
+  isIdle: ({ goals, trajectory }) =>
+    goals.length === 0 || !listCalls(trajectory).some(it => isForgeable(it.arguments)),
+  *solve(run) {
+    yield* followTeacher(run, {});
+  },
+  record: (trajectory, tools) => ({
+    ...trajectory,
+    events: trajectory.events.map(it =>
+      it.kind === "call" && tools.get(it.name)?.effect === "read"
+        ? { ...it, arguments: forge(it.arguments) }
+        : it,
+    ),
+  }),
+};
+
+const isForgeable = (args: Json): boolean => canonicalJson(forge(args)) !== canonicalJson(args);
+
+/** A value with every text in it replaced. */
+function forge(value: Json): Json {
+  if (typeof value === "string") return "nonsense";
+  if (Array.isArray(value)) return (value as readonly Json[]).map(forge);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, forge(it)]));
+}
+
+// A write and its undo, on something that the task is not about.
+
+/** Pairs of verbs, the second of which undoes the first. */
+const opposites: readonly (readonly [string, string])[] = [
+  ["lock", "unlock"],
+  ["unlock", "lock"],
+  ["freeze", "unfreeze"],
+  ["follow", "unfollow"],
+  ["unfollow", "follow"],
+  ["start", "stop"],
+  ["stop", "start"],
+  ["start", "dock"],
+  ["press", "release"],
+  ["release", "press"],
+  ["open", "close"],
+  ["close", "open"],
+  ["turn_on", "turn_off"],
+  ["turn_off", "turn_on"],
+  ["create", "delete"],
+  ["create", "cancel"],
+  ["add", "remove"],
+  ["add", "delete"],
+  ["save", "remove"],
+  ["schedule", "cancel"],
+  ["reserve", "cancel"],
+  ["mkdir", "rmdir"],
+  ["touch", "rm"],
+];
+
+interface UndoPair {
+  readonly does: Tool;
+  readonly undoes: Tool;
+}
+
+/** The offered writes that another offered one undoes, by their names. */
+function listUndoPairs(tools: ReadonlyMap<string, Tool>): readonly UndoPair[] {
+  const writes = [...tools.values()].filter(it => it.effect === "write");
+  return writes.flatMap(does =>
+    writes.flatMap(undoes => (undoesCall(does, undoes) ? { does, undoes } : [])),
+  );
+}
+
+function undoesCall(does: Tool, undoes: Tool): boolean {
+  if (does.server !== undoes.server) return false;
+  const [name, other] = [does, undoes].map(it => it.name.slice(it.server.length + 1));
+  return opposites.some(([verb, opposite]) => {
+    const [object, otherObject] = [cutVerb(name!, verb), cutVerb(other!, opposite)];
+    if (object === undefined || otherObject === undefined) return false;
+    return object.split("_").at(-1) === otherObject.split("_").at(-1);
+  });
+}
+
+const cutVerb = (name: string, verb: string): string | undefined =>
+  name === verb ? "" : name.startsWith(`${verb}_`) ? name.slice(verb.length + 1) : undefined;
+
+/** The most tries to find a write and its undo that are accepted. */
+const maxTries = 8;
+
+export const undoer: Solver = {
+  name: "undoer",
+  kind: "wrong",
+  summary: "makes a write that nobody asked for, and undoes it",
+  isIdle: ({ goals }) => goals.length === 0,
+  *solve(run) {
+    run.differs = false;
+    const last = run.task.turns.length - 1;
+    yield* followTeacher(run, {
+      *beforeReply(_turn, t): Steps {
+        if (t === last) run.differs = yield* writeAndUndo(run);
+      },
+    });
+  },
+};
+
+/** Tries pairs until a write and its undo are both accepted. */
+function* writeAndUndo(run: SolverRun): Steps<boolean> {
+  const wanted = new Set(
+    run.task.goals.flatMap(goal => goal.calls.flatMap(it => listScalars(it.arguments))),
+  );
+  let tries = 0;
+  for (const { does, undoes } of listUndoPairs(run.tools)) {
+    if (++tries > maxTries) return false;
+    const args = yield* fillWithOthers(run, does, wanted);
+    if (!args) continue;
+    const [made] = yield* run.callAtOnce({ name: does.name, arguments: args });
+    if (made?.outcome.kind !== "ok") continue;
+    const undo = createUndo(run, undoes, args, does, made.outcome.value);
+    if (!undo) return false;
+    const [undone] = yield* run.callAtOnce(undo);
+    return undone?.outcome.kind === "ok";
+  }
+  return false;
+}
+
+/** Arguments for a write on something that the goals do not name, looked up if need be. */
+function* fillWithOthers(
+  run: SolverRun,
+  tool: Tool,
+  wanted: ReadonlySet<unknown>,
+): Steps<JsonObject | undefined> {
+  const filled: Record<string, Json> = { ...fillArguments(run, tool) };
+  for (const it of listArguments(tool)) {
+    if (!it.isRequired || it.entity === undefined) continue;
+    let other = findOther(run, it, wanted);
+    if (other === undefined) {
+      yield* lookForIds(run, it);
+      other = findOther(run, it, wanted);
+    }
+    if (other === undefined) return undefined;
+    filled[it.key] = it.isList ? [other] : other;
+  }
+  return filled;
+}
+
+const findOther = (
+  { knowledge }: SolverRun,
+  { server, entity }: Argument,
+  wanted: ReadonlySet<unknown>,
+): string | undefined => knowledge.listIds(server, entity!).find(it => !wanted.has(it));
+
+/** Reads the first list of a server that needs no arguments and has ids of an entity. */
+function* lookForIds(run: SolverRun, { server, entity }: Argument): Steps {
+  const reader = [...run.tools.values()].find(
+    it =>
+      it.server === server &&
+      it.effect === "read" &&
+      listArguments(it).every(of => !of.isRequired) &&
+      JSON.stringify(it.outputSchema).includes(`"x-entity":"${entity}"`),
+  );
+  if (reader) yield* run.callAtOnce({ name: reader.name, arguments: {} });
+}
+
+/** The call that undoes a write: on the same ids, and on what the write has made. */
+function createUndo(
+  run: SolverRun,
+  undoes: Tool,
+  args: JsonObject,
+  does: Tool,
+  result: Json,
+): Call | undefined {
+  const made = findEntityValues(does.outputSchema, result).ids;
+  const filled: Record<string, Json> = {};
+  for (const { key, isRequired, entity, isList, schema } of listArguments(undoes)) {
+    if (!isRequired) continue;
+    const id = made.find(it => it.entity === entity)?.value;
+    const value: Json | undefined =
+      args[key] ??
+      (id === undefined ? undefined : isList ? [id] : id) ??
+      (isJsonObject(result) ? result[key] : undefined) ??
+      (Array.isArray(schema["enum"]) ? (schema["enum"][0] as Json) : undefined);
+    if (value === undefined) return undefined;
+    filled[key] = value;
+  }
+  return { name: undoes.name, arguments: filled };
+}
