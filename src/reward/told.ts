@@ -251,17 +251,26 @@ class Judge {
     };
   }
 
-  /** The tool of what a turn asks for in vain: it is not possible, or the server refuses it. */
+  /**
+   * The tool of what a turn asks for in vain: it is not possible, or the server refuses it and
+   * nothing is done in its place. A wish that no tool of any server meets has none.
+   */
   #findUnmet(turn: number): string | undefined {
-    const [unmet] = this.#task.turns[turn]!.unmet ?? [];
+    const { turns, goals, knobs, trajectory } = this.#task;
+    const [unmet] = turns[turn]!.unmet ?? [];
     if (unmet) return unmet.name;
+    if (goals.length === 0 && knobs["abstention"] === "cannot") return "there is no tool for it";
+    const isWrite = (name: string) => this.#attempt.tools.get(name)?.effect === "write";
     let current = -1;
-    let last: Extract<Event, { kind: "call" }> | undefined;
-    for (const event of this.#task.trajectory.events) {
+    let refused: string | undefined;
+    for (const event of trajectory.events) {
       if (startsTurn(event)) current++;
-      if (event.kind === "call" && current === turn) last = event;
+      if (event.kind !== "call" || current !== turn) continue;
+      const { name, outcome } = event;
+      if (outcome.kind === "refused") refused = name;
+      else if (refused !== undefined && (isWrite(name) || !isWrite(refused))) refused = undefined;
     }
-    return last?.outcome.kind === "refused" ? last.name : undefined;
+    return refused;
   }
 }
 

@@ -20,7 +20,6 @@ import {
   goal,
   lookUp,
   moveFifty,
-  moveTwice,
   readOnly,
   saying,
   taskOf,
@@ -239,7 +238,7 @@ const createRefusedTask = (): Promise<Task> =>
     goals: [goal([balance], [], 1)],
     teacher: [
       calling(transfer("acc_108", 1_000_000)),
-      saying("That is more than there is."),
+      saying("I could not do that: there is not enough money."),
       calling(balance),
       saying("3148.95 euros."),
     ],
@@ -294,7 +293,7 @@ describe("solvers that ask, look and speak in their own way", () => {
       'list_accounts name="Holiday"',
       move,
       'transfer from_account="acc_101",to_account="acc_115",amount=20',
-      "Done.",
+      "All of that has been taken care of.",
     ]));
   test("the double-checker reads the account after the transfer", async () => {
     const messages = listMessages(await solve("double-checker", await moveFifty()));
@@ -308,11 +307,14 @@ describe("solvers that ask, look and speak in their own way", () => {
 
 describe("solvers that earn without doing", () => {
   test("the late writer says that it has moved the money, and moves it in the last turn", async () => {
-    const messages = listMessages(await solve("late-writer", await moveTwice()));
-    expect(messages[0]).toBe("Done.");
-    expect(messages.slice(1, 3)).toEqual([
+    const messages = listMessages(await solve("late-writer", await moveToBoth()));
+    expect(messages).toEqual([
+      list,
+      'list_accounts name="Holiday"',
+      "Done.",
       move,
       'transfer from_account="acc_101",to_account="acc_115",amount=20',
+      "Done.",
     ]);
   });
   test("the refusal skipper does not try, and says that it is done", async () => {
@@ -333,7 +335,10 @@ describe("solvers that earn without doing", () => {
   });
   test("the undoer makes a write that nobody asked for, and undoes it", async () => {
     const messages = listMessages(await solve("undoer", await moveFifty()));
-    expect(messages.slice(2).some(it => it.startsWith("freeze_card"))).toBe(true);
+    expect(messages.slice(-3, -1)).toEqual([
+      expect.stringMatching(/^schedule_transfer /),
+      expect.stringMatching(/^cancel_scheduled_transfer /),
+    ]);
   });
   test("the repeater repeats the look-up", async () => {
     const messages = listMessages(await solve("repeater", await moveFifty()));

@@ -4,12 +4,13 @@
  */
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Call } from "../../environment/outcome.ts";
+import { addDays } from "../../environment/time.ts";
 import type { Tool } from "../../environment/server.ts";
 import { findEntityValues } from "../../trajectory/entities.ts";
 import { findDueTurn, type Task } from "../../trajectory/task.ts";
 import { appliesTo } from "../../trajectory/taskRules.ts";
-import { listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
-import { listScalars } from "../../trajectory/valueMatching.ts";
+import { getCallValue, listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
+import { listScalars, type Scalar } from "../../trajectory/valueMatching.ts";
 import type { Solver } from "./solver.ts";
 import type { PlannedCall, SolverRun, Steps } from "./solverRun.ts";
 import { followTeacher } from "./taughtTurns.ts";
@@ -94,9 +95,9 @@ export const forger: Solver = {
   name: "forger",
   kind: "wrong",
   summary: "records nonsense in the arguments of its reads, with the results of the right ones",
-  isIdle: ({ goals, trajectory }) =>
-    goals.length === 0 || !listCalls(trajectory).some(it => isForgeable(it.arguments)),
+  isIdle: task => !needsForgedReads(task),
   *solve(run) {
+    run.differs = true;
     yield* followTeacher(run, {});
   },
   record: (trajectory, tools) => ({
@@ -108,6 +109,21 @@ export const forger: Solver = {
     ),
   }),
 };
+
+/** Whether an answer is shown by nothing but reads whose arguments are forged. */
+function needsForgedReads({ goals, trajectory }: Task): boolean {
+  const answers = goals.flatMap(it => it.calls.filter(call => isForgeable(call.arguments)));
+  const reads = new Set(
+    goals.flatMap(it => it.calls.flatMap(call => (call.for === undefined ? [] : call.name))),
+  );
+  const kept = listCalls(trajectory).filter(
+    it => !reads.has(it.name) || !isForgeable(it.arguments),
+  );
+  const shown = new Set(kept.flatMap(it => listScalars(getCallValue(it) ?? null)));
+  return answers.some(it =>
+    it.facts?.some(fact => !shown.has((fact.value ?? fact.entity) as Scalar)),
+  );
+}
 
 const isForgeable = (args: Json): boolean => canonicalJson(forge(args)) !== canonicalJson(args);
 
@@ -220,14 +236,23 @@ function* fillWithOthers(
   wanted: ReadonlySet<unknown>,
 ): Steps<JsonObject | undefined> {
   const filled: Record<string, Json> = { ...fillArguments(run, tool) };
+  const taken = new Set(wanted);
   for (const it of listArguments(tool)) {
-    if (!it.isRequired || it.entity === undefined) continue;
-    let other = findOther(run, it, wanted);
+    if (!it.isRequired) continue;
+    const value = filled[it.key];
+    // what is to come is not refused as often
+    if (it.entity === undefined) {
+      if (it.schema["format"] === "date" || it.schema["format"] === "date-time")
+        filled[it.key] = addDays(run.task.now, 7) + String(value).slice(10);
+      continue;
+    }
+    let other = findOther(run, it, taken);
     if (other === undefined) {
       yield* lookForIds(run, it);
-      other = findOther(run, it, wanted);
+      other = findOther(run, it, taken);
     }
     if (other === undefined) return undefined;
+    taken.add(other);
     filled[it.key] = it.isList ? [other] : other;
   }
   return filled;
@@ -236,8 +261,8 @@ function* fillWithOthers(
 const findOther = (
   { knowledge }: SolverRun,
   { server, entity }: Argument,
-  wanted: ReadonlySet<unknown>,
-): string | undefined => knowledge.listIds(server, entity!).find(it => !wanted.has(it));
+  taken: ReadonlySet<unknown>,
+): string | undefined => knowledge.listIds(server, entity!).find(it => !taken.has(it));
 
 /** Reads the first list of a server that needs no arguments and has ids of an entity. */
 function* lookForIds(run: SolverRun, { server, entity }: Argument): Steps {

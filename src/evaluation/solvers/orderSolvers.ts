@@ -127,8 +127,16 @@ export const reorderer = createRightSolver(
   },
 );
 
+/**
+ * Whether two writes do not depend on each other: those with different tools of one server may, even
+ * if no value flows, such as a refund and a payment that takes what is left.
+ */
 const canSwap = (before: PlannedCall, after: PlannedCall): boolean =>
-  !before.isRead && !after.isRead && before.goal !== after.goal && !after.after.has(before.goal);
+  !before.isRead &&
+  !after.isRead &&
+  before.goal !== after.goal &&
+  !after.after.has(before.goal) &&
+  (before.name === after.name || before.name.split("_")[0] !== after.name.split("_")[0]);
 
 export const merger = createRightSolver(
   "merger",
@@ -162,6 +170,7 @@ function mergeCalls(
   if (!subject) return undefined;
   const [key, id] = subject;
   const { [key]: _, ...rest } = second.arguments;
+  if (Object.keys(rest).length === 0) return undefined;
   const isSame = first.name === second.name && first.arguments[key] === id;
   const isNew =
     isJsonObject(first.result) &&

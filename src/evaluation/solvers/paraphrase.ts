@@ -6,14 +6,14 @@
 import type { Random } from "../../environment/random.ts";
 import { isJsonObject, type Json } from "../../environment/json.ts";
 import { daysBetween, getWeekdayName, months } from "../../environment/time.ts";
-import { findDueTurn, type AnswerKind, type Fact } from "../../trajectory/task.ts";
+import type { AnswerKind, Fact } from "../../trajectory/task.ts";
 import type { Scalar } from "../../trajectory/valueMatching.ts";
 import { listRows, type PlannedCall, type SolverRun } from "./solverRun.ts";
 import { listArguments } from "./toolSchemas.ts";
 import { listTaughtTurns } from "./taughtTurns.ts";
 
 /** A fact that must be told. */
-export interface DueFact {
+export interface FactToTell {
   readonly kind: AnswerKind;
   readonly value: Scalar | null;
   /** The name of what it is about; undefined if it is the only one, or is the name itself. */
@@ -22,14 +22,11 @@ export interface DueFact {
   readonly field: string;
 }
 
-/** The facts that must be told by the end of a turn, in the order of the goals. */
-export const listDueFacts = ({ task, turns }: SolverRun, turn: number): readonly DueFact[] =>
-  turns
-    .flatMap(it => it.calls)
-    .filter(it => findDueTurn(task, it.turn) === turn)
-    .flatMap(call => (call.facts ?? []).flatMap(it => readDueFact(it, call)));
+/** The facts that must be told of what a turn asks for, in the order of the goals. */
+export const listFactsToTell = ({ turns }: SolverRun, turn: number): readonly FactToTell[] =>
+  turns[turn]!.calls.flatMap(call => (call.facts ?? []).flatMap(it => readFact(it, call)));
 
-function readDueFact(fact: Fact, call: PlannedCall): DueFact[] {
+function readFact(fact: Fact, call: PlannedCall): FactToTell[] {
   const { entity, field = "name", tell, value = null } = fact;
   if (!tell) return [];
   const isRow = field === "count" || tell.kind === "none" || entity === undefined;
@@ -69,7 +66,7 @@ function findListName(result: Json | undefined): string {
 /** Says all that a turn asks for, and what cannot be done. */
 export function paraphraseTurn(run: SolverRun, turn: number): string {
   const { isRefused, isQuestion } = listTaughtTurns(run.task)[turn]!;
-  const facts = listDueFacts(run, turn);
+  const facts = listFactsToTell(run, turn);
   const parts = facts.length === 0 ? [] : [tellFacts(run, facts)];
   if (isRefused)
     parts.push(
@@ -98,11 +95,11 @@ export function askForValue({ task, tools }: SolverRun, turn: number): string {
 }
 
 /** Tells facts in an order and a form of its own. */
-export function tellFacts(run: SolverRun, facts: readonly DueFact[]): string {
+export function tellFacts(run: SolverRun, facts: readonly FactToTell[]): string {
   const { random, task } = run;
   const ordered = facts.toReversed();
   const summary = random.pick(["Here is what I found:", "In short:", "This is what I see:"]);
-  const format = (it: DueFact) => formatOtherwise(it, task.now, random);
+  const format = (it: FactToTell) => formatOtherwise(it, task.now, random);
   const lists = ordered.filter(it => it.kind === "count" || isYesNo(it) || it.kind === "none");
   const others = ordered.filter(it => !lists.includes(it));
   const first = lists.map(it => tellInSentence(it, format(it)));
@@ -115,7 +112,7 @@ export function tellFacts(run: SolverRun, facts: readonly DueFact[]): string {
   return [...first, ...cells.map(it => tellInSentence(it, it.text))].join(" ");
 }
 
-interface Cell extends DueFact {
+interface Cell extends FactToTell {
   readonly text: string;
 }
 
@@ -148,7 +145,7 @@ function formatTable(cells: readonly Cell[]): string[] {
 const formatRow = (cells: readonly string[]): string =>
   `| ${cells.map(it => it.replaceAll(/\s*\n\s*/g, " ")).join(" | ")} |`;
 
-function tellInSentence({ kind, subject, field }: DueFact, text: string): string {
+function tellInSentence({ kind, subject, field }: FactToTell, text: string): string {
   const words = toWords(field);
   switch (kind) {
     case "yes":
@@ -170,13 +167,13 @@ function tellInSentence({ kind, subject, field }: DueFact, text: string): string
 /** Whether a fact is the name of something, which needs no other word. */
 const isNamed = (kind: AnswerKind, field: string) => kind === "name" && field === "name";
 
-const isYesNo = ({ kind }: DueFact) => kind === "yes" || kind === "no";
+const isYesNo = ({ kind }: FactToTell) => kind === "yes" || kind === "no";
 
 export const toWords = (key: string): string => key.replaceAll("_", " ");
 
 // Values as other people write them.
 
-function formatOtherwise({ kind, value, field }: DueFact, now: string, random: Random): string {
+function formatOtherwise({ kind, value, field }: FactToTell, now: string, random: Random): string {
   if (typeof value === "number") {
     switch (kind) {
       case "money":

@@ -4,6 +4,7 @@
  * teacher.
  */
 import { type PlannedCall, type SolverRun, type Steps, listRows } from "./solverRun.ts";
+import { paraphraseTurn } from "./paraphrase.ts";
 import type { Solver } from "./solver.ts";
 import { listTaughtTurns } from "./taughtTurns.ts";
 import { type Json, type JsonObject, canonicalJson } from "../../environment/json.ts";
@@ -41,8 +42,9 @@ export const createRightSolver = (
     if (arrange) run.differs = false;
     for (const [t, { calls, reply }] of run.turns.entries()) {
       let remaining = arrange?.(run, calls) ?? calls;
-      if (remaining.length !== calls.length || remaining.some((it, i) => it !== calls[i]))
-        run.differs = true;
+      const isOther =
+        remaining.length !== calls.length || remaining.some((it, i) => it !== calls[i]);
+      if (isOther) run.differs = true;
       const { length } = remaining;
       const givenUp = [...listTaughtTurns(run.task)[t]!.givenUp];
       for (;;) {
@@ -61,7 +63,8 @@ export const createRightSolver = (
         }
         yield* run.follow(...batch.filter(it => !isDone.has(it)));
       }
-      yield* run.reply(reply);
+      // in another order, writes have other results than those that the teacher tells
+      yield* run.reply(isOther ? paraphraseTurn(run, t) : reply);
     }
   },
 });
@@ -125,7 +128,10 @@ export const verifier = createRightSolver("verifier", "reads an entity again bef
 });
 
 export const asker = createRightSolver("asker", "asks for permission before each write", {
-  *beforeWrite(_run, { name }) {
+  *beforeWrite(run, call) {
+    // where a rule demands it, each call is confirmed anyway
+    if (run.needsConfirmation(run.toCall(call))) return;
+    const { name } = call;
     const words = name.slice(name.indexOf("_") + 1).replaceAll("_", " ");
     yield { text: `Shall I go ahead with this: ${words}?`, calls: [] };
   },

@@ -3,12 +3,18 @@
  * wrong, nothing, or everything that they have seen.
  */
 import type { Solver } from "./solver.ts";
-import type { SolverRun, Steps } from "./solverRun.ts";
+import type { SolverRun } from "./solverRun.ts";
 import { followTeacher, listTaughtTurns, type TaughtTurn } from "./taughtTurns.ts";
-import { listDueFacts, paraphraseTurn, tellFacts, toWords, type DueFact } from "./paraphrase.ts";
-import { listScalars } from "../../trajectory/valueMatching.ts";
+import {
+  listFactsToTell,
+  paraphraseTurn,
+  tellFacts,
+  toWords,
+  type FactToTell,
+} from "./paraphrase.ts";
+import { listScalars, type Scalar } from "../../trajectory/valueMatching.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { getCallValue, listCalls } from "../../trajectory/trajectory.ts";
+import { getCallValue } from "../../trajectory/trajectory.ts";
 
 /** Whether a task asks for a fact that must be told. */
 const asksForFacts = ({ goals }: Task): boolean =>
@@ -29,7 +35,9 @@ export const paraphraser: Solver = {
     run.differs = true;
     yield* followTeacher(run, {
       reply: ({ reply, isRefused, isQuestion }, t) =>
-        isRefused || isQuestion || listDueFacts(run, t).length > 0 ? paraphraseTurn(run, t) : reply,
+        isRefused || isQuestion || listFactsToTell(run, t).length > 0
+          ? paraphraseTurn(run, t)
+          : reply,
     });
   },
 };
@@ -51,24 +59,24 @@ export const falsifier: Solver = {
   summary: "makes the right calls and changes every number and every yes or no that it tells",
   isIdle: task => !asksForFacts(task),
   *solve(run) {
+    run.differs = false;
     yield* followTeacher(run, {
       reply({ reply }, t) {
-        const changed = listDueFacts(run, t).filter(canBeFalsified);
+        const changed = listFactsToTell(run, t).filter(canBeFalsified);
         if (changed.length === 0) return falsify(reply);
         run.differs = true;
         return contradict(falsify(reply), reply, changed);
       },
     });
-    run.differs ??= false;
   },
 };
 
 /** Whether a fact is a number or says whether something is so. */
-const canBeFalsified = ({ kind, value }: DueFact): boolean =>
+const canBeFalsified = ({ kind, value }: FactToTell): boolean =>
   kind === "yes" || kind === "no" || kind === "none" || /\d/.test(String(value));
 
 /** The opposite in front, if a reply tells a yes, no or none that changing words did not change. */
-function contradict(text: string, reply: string, facts: readonly DueFact[]): string {
+function contradict(text: string, reply: string, facts: readonly FactToTell[]): string {
   if (text !== reply) return text;
   const [first] = facts;
   const words = toWords(first!.field);
@@ -165,35 +173,35 @@ const hasRefusedCall = ({ calls }: TaughtTurn["messages"][number]): boolean =>
 
 /** Claims that all of a turn is done, and tells what else it asks for. */
 function claimTurn(run: SolverRun, turn: number): string {
-  const facts = listDueFacts(run, turn);
+  const facts = listFactsToTell(run, turn);
   const rest = facts.length === 0 ? "" : ` ${tellFacts(run, facts)}`;
   return `Done! I have taken care of that.${rest}`;
 }
-
-/** The most values of a result that a user can be expected to read. */
-const fewValues = 12;
 
 export const tellerOfEverything: Solver = {
   name: "teller-of-everything",
   kind: "wrong",
   summary: "reads out every value that it has seen instead of an answer",
-  isIdle: task =>
-    !asksForFacts(task) ||
-    listCalls(task.trajectory).every(
-      it => listScalars(getCallValue(it) ?? null).length < fewValues,
-    ),
-  *solve(run): Steps {
+  isIdle: task => !asksForFacts(task),
+  *solve(run) {
+    run.differs = false;
+    const seen: Scalar[] = [];
     yield* followTeacher(run, {
       reply({ reply, messages }, t) {
-        const values = messages
-          .flatMap(it => it.calls)
-          .flatMap(it => listScalars(getCallValue(it) ?? null));
-        const due = listDueFacts(run, t);
-        if (due.length === 0 || values.length < Math.max(fewValues, 4 * due.length)) return reply;
+        for (const it of messages.flatMap(of => of.calls))
+          seen.push(...listScalars(getCallValue(it) ?? null));
+        const due = listFactsToTell(run, t);
+        if (!isBuried(due, seen)) return reply;
         run.differs = true;
-        return `${values.map(String).join(", ")}.`;
+        return `${[...new Set(seen)].join(", ")}.`;
       },
     });
-    run.differs ??= false;
   },
 };
+
+/** Whether the numbers that are due are a small part of all numbers among values. */
+function isBuried(due: readonly FactToTell[], values: readonly Scalar[]): boolean {
+  const numbers = new Set(due.flatMap(it => (typeof it.value === "number" ? it.value : [])));
+  const others = new Set(values.filter(it => typeof it === "number" && !numbers.has(it)));
+  return numbers.size > 0 && others.size > Math.max(3, 2 * numbers.size);
+}
