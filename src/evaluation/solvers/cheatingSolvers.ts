@@ -190,9 +190,6 @@ function undoesCall(does: Tool, undoes: Tool): boolean {
 const cutVerb = (name: string, verb: string): string | undefined =>
   name === verb ? "" : name.startsWith(`${verb}_`) ? name.slice(verb.length + 1) : undefined;
 
-/** The most tries to find a write and its undo that are accepted. */
-const maxTries = 8;
-
 export const undoer: Solver = {
   name: "undoer",
   kind: "wrong",
@@ -209,51 +206,59 @@ export const undoer: Solver = {
   },
 };
 
-/** Tries pairs until a write and its undo are both accepted. */
+/** Tries pairs until a write and its undo are both accepted, as long as messages are left. */
 function* writeAndUndo(run: SolverRun): Steps<boolean> {
+  const { goals, budget, trajectory } = run.task;
   const wanted = new Set(
-    run.task.goals.flatMap(goal => goal.calls.flatMap(it => listScalars(it.arguments))),
+    goals.flatMap(goal => goal.calls.flatMap(it => listScalars(it.arguments))),
   );
-  let tries = 0;
-  for (const { does, undoes } of listUndoPairs(run.tools)) {
-    if (++tries > maxTries) return false;
-    const args = yield* fillWithOthers(run, does, wanted);
-    if (!args) continue;
-    const [made] = yield* run.callAtOnce({ name: does.name, arguments: args });
-    if (made?.outcome.kind !== "ok") continue;
-    const undo = createUndo(run, undoes, args, does, made.outcome.value);
-    if (!undo) return false;
-    const [undone] = yield* run.callAtOnce(undo);
-    return undone?.outcome.kind === "ok";
+  let left =
+    budget.assistantMessages - trajectory.events.filter(it => it.kind === "assistant").length;
+  const pairs = listUndoPairs(run.tools);
+  const lists = findMissingLists(run, pairs, wanted);
+  if (lists.length > 0 && left > 2) {
+    yield* run.callAtOnce(...lists);
+    left--;
+  }
+  for (const { does, undoes } of pairs) {
+    const args = fillWithOthers(run, does, wanted);
+    if (!args || left < 2) continue;
+    const undo = createUndo(undoes, args);
+    const calls = [{ name: does.name, arguments: args }, ...(undo ? [undo] : [])];
+    const [made, undone] = yield* run.callAtOnce(...calls);
+    left--;
+    if (undone) {
+      if (made!.outcome.kind === "ok" || undone.outcome.kind === "ok")
+        return made!.outcome.kind === undone.outcome.kind;
+    } else if (made?.outcome.kind === "ok") {
+      const later = createUndo(undoes, args, does, made.outcome.value);
+      if (!later) return false;
+      const [event] = yield* run.callAtOnce(later);
+      return event?.outcome.kind === "ok";
+    }
   }
   return false;
 }
 
-/** Arguments for a write on something that the goals do not name, looked up if need be. */
-function* fillWithOthers(
+/** Arguments for a write on something that the goals do not name; undefined if none is known. */
+function fillWithOthers(
   run: SolverRun,
   tool: Tool,
   wanted: ReadonlySet<unknown>,
-): Steps<JsonObject | undefined> {
+): JsonObject | undefined {
   const filled: Record<string, Json> = { ...fillArguments(run, tool) };
   const taken = new Set(wanted);
   for (const it of listArguments(tool)) {
     if (!it.isRequired) continue;
-    const value = filled[it.key];
-    // what is to come is not refused as often
-    if (it.entity === undefined) {
-      if (it.schema["format"] === "date" || it.schema["format"] === "date-time")
-        filled[it.key] = addDays(run.task.now, 7) + String(value).slice(10);
-      continue;
-    }
-    let other = findOther(run, it, taken);
-    if (other === undefined) {
-      yield* lookForIds(run, it);
-      other = findOther(run, it, taken);
-    }
-    if (other === undefined) return undefined;
-    taken.add(other);
-    filled[it.key] = it.isList ? [other] : other;
+    if (it.entity !== undefined) {
+      const other = findOther(run, it, taken);
+      if (other === undefined) return undefined;
+      taken.add(other);
+      filled[it.key] = it.isList ? [other] : other;
+    } else if (it.schema["format"] === "date" || it.schema["format"] === "date-time")
+      // what is to come is not refused as often
+      filled[it.key] =
+        addDays(run.task.now, 7) + (it.schema["format"] === "date" ? "" : run.task.now.slice(10));
   }
   return filled;
 }
@@ -264,27 +269,38 @@ const findOther = (
   taken: ReadonlySet<unknown>,
 ): string | undefined => knowledge.listIds(server, entity!).find(it => !taken.has(it));
 
-/** Reads the first list of a server that needs no arguments and has ids of an entity. */
-function* lookForIds(run: SolverRun, { server, entity }: Argument): Steps {
-  const reader = [...run.tools.values()].find(
-    it =>
-      it.server === server &&
-      it.effect === "read" &&
-      listArguments(it).every(of => !of.isRequired) &&
-      JSON.stringify(it.outputSchema).includes(`"x-entity":"${entity}"`),
-  );
-  if (reader) yield* run.callAtOnce({ name: reader.name, arguments: {} });
+/** Reads of lists that need no arguments and have ids that pairs lack. */
+function findMissingLists(
+  run: SolverRun,
+  pairs: readonly UndoPair[],
+  wanted: ReadonlySet<unknown>,
+): readonly Call[] {
+  const names = new Set<string>();
+  for (const it of pairs.flatMap(({ does }) => listArguments(does))) {
+    if (!it.isRequired || it.entity === undefined || findOther(run, it, wanted)) continue;
+    const reader = [...run.tools.values()].find(
+      tool =>
+        tool.server === it.server &&
+        tool.effect === "read" &&
+        listArguments(tool).every(of => !of.isRequired) &&
+        JSON.stringify(tool.outputSchema).includes(`"x-entity":"${it.entity}"`),
+    );
+    if (reader) names.add(reader.name);
+  }
+  return [...names].map(name => ({ name, arguments: {} }));
 }
 
-/** The call that undoes a write: on the same ids, and on what the write has made. */
+/**
+ * The call that undoes a write: on the same ids and, if its result is given, on what it has made.
+ * Undefined if that does not give all arguments.
+ */
 function createUndo(
-  run: SolverRun,
   undoes: Tool,
   args: JsonObject,
-  does: Tool,
-  result: Json,
+  does?: Tool,
+  result: Json = null,
 ): Call | undefined {
-  const made = findEntityValues(does.outputSchema, result).ids;
+  const made = does ? findEntityValues(does.outputSchema, result).ids : [];
   const filled: Record<string, Json> = {};
   for (const { key, isRequired, entity, isList, schema } of listArguments(undoes)) {
     if (!isRequired) continue;
