@@ -186,7 +186,9 @@ class Judge {
     if (speech.text === "") return `not told, is ${wanted}`;
     if (due.kind === "yes" || due.kind === "no") return findPolarityProblem(due, speech);
     if (due.kind === "none")
-      return isNegated(speech.text) ? undefined : `not told that there is none`;
+      return isNegated(speech.text) || noProblems.test(speech.text)
+        ? undefined
+        : `not told that there is none`;
     if (due.kind === "name" || due.kind === "text") {
       const names = [String(due.value), ...this.#listAliases(String(due.value))];
       if (!names.some(it => tellsName(speech, it))) return `not told, is ${wanted}`;
@@ -484,6 +486,9 @@ const idioms =
   /\bno (?:problem|worries|doubt|trouble|wonder)\b|\bnot (?:at all|only)\b|\bwhy not\b|\bwithout (?:a |any )?(?:problems?|issues?|trouble|errors?)\b|\bno (?:issues?|errors?|problems?)\b|\bnothing else\b/gi;
 const negation =
   /\b(?:not|no|none|nothing|nobody|neither|nor|never|cannot|without|empty|zero|0)\b|n['’]t\b/i;
+
+/** An idiom that can also be the answer, for example where issues are what was asked for. */
+const noProblems = /\bno (?:issues?|errors?|problems?)\b/i;
 
 const isNegated = (text: string): boolean => negation.test(text.replaceAll(idioms, ""));
 

@@ -214,7 +214,11 @@ function* writeAndUndo(run: SolverRun): Steps<boolean> {
   );
   let left =
     budget.assistantMessages - trajectory.events.filter(it => it.kind === "assistant").length;
-  const pairs = listUndoPairs(run.tools);
+  // what the goals do themselves may be done and undone, at a cost
+  const used = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
+  const pairs = listUndoPairs(run.tools).filter(
+    ({ does, undoes }) => !used.has(does.name) && !used.has(undoes.name),
+  );
   const lists = findMissingLists(run, pairs, wanted);
   if (lists.length > 0 && left > 2) {
     yield* run.callAtOnce(...lists);

@@ -128,8 +128,8 @@ export const reorderer = createRightSolver(
 );
 
 /**
- * Whether two writes do not depend on each other. Those with different tools of one server may, even
- * if no value flows: a payment of what is left depends on a refund.
+ * Whether two writes do not depend on each other. Those with different tools of one server may,
+ * even if no value flows: a payment of what is left depends on a refund.
  */
 const canSwap = (before: PlannedCall, after: PlannedCall): boolean =>
   !before.isRead &&
