@@ -12,6 +12,7 @@ import {
   type Fact,
   type Task,
 } from "../trajectory/task.ts";
+import { isAgreement } from "../trajectory/taskRules.ts";
 import { startsTurn, type Event } from "../trajectory/trajectory.ts";
 import type { Scalar } from "../trajectory/valueMatching.ts";
 import type { AnswerEvidence } from "./breakdown.ts";
@@ -83,6 +84,8 @@ class Judge {
   readonly #now: string;
   /** By turn of the task. */
   readonly #messages: readonly string[][];
+  /** The same after the last question that the user agreed to: it is not what came of it. */
+  readonly #replies: readonly string[][];
   readonly #events: readonly Event[];
   readonly #turns: readonly number[];
   #names: EntityNames | undefined;
@@ -94,10 +97,16 @@ class Judge {
     this.#events = attempt.trajectory.events;
     this.#turns = listTurns(this.#task, this.#events);
     const messages: string[][] = this.#task.turns.map(() => []);
-    for (const [i, event] of this.#events.entries())
-      if (event.kind === "assistant" && event.text !== "")
-        messages[this.#turns[i]!]?.push(event.text);
+    const replies: string[][] = this.#task.turns.map(() => []);
+    for (const [i, event] of this.#events.entries()) {
+      const turn = this.#turns[i]!;
+      if (event.kind === "user" && event.answers && isAgreement(event.text)) replies[turn] = [];
+      if (event.kind !== "assistant" || event.text === "") continue;
+      messages[turn]?.push(event.text);
+      replies[turn]?.push(event.text);
+    }
     this.#messages = messages;
+    this.#replies = replies;
   }
 
   judge(): AnswerEvidence[] {
@@ -149,7 +158,7 @@ class Judge {
           isTold: false,
           note: `told ${shorten(it.text)}, ${it.why}`,
         });
-    const unmet = this.#judgeUnmet(turn, own);
+    const unmet = this.#judgeUnmet(turn);
     return unmet ? [...evidence, unmet] : evidence;
   }
 
@@ -231,9 +240,10 @@ class Judge {
   }
 
   /** Whether the assistant said that something could not be done, if that is so. */
-  #judgeUnmet(turn: number, speech: Speech): AnswerEvidence | undefined {
+  #judgeUnmet(turn: number): AnswerEvidence | undefined {
     const name = this.#findUnmet(turn);
     if (name === undefined) return undefined;
+    const speech = createSpeech(this.#replies[turn]!.join("\n"), this.#now);
     const hasGoals = this.#task.goals.some(it => it.turn === turn);
     const admits = speech.sentences.some(isAdmission);
     const claim = speech.sentences.find(it => isClaim(it) && !isAdmission(it));
@@ -488,7 +498,7 @@ const negation =
   /\b(?:not|no|none|nothing|nobody|neither|nor|never|cannot|without|empty|zero|0)\b|n['’]t\b/i;
 
 /** An idiom that can also be the answer, for example where issues are what was asked for. */
-const noProblems = /\bno (?:issues?|errors?|problems?)\b/i;
+const noProblems = /\bno (?:issues|errors|problems)\b/i;
 
 const isNegated = (text: string): boolean => negation.test(text.replaceAll(idioms, ""));
 
@@ -527,7 +537,11 @@ const isAdmission = (sentence: string): boolean =>
   /\b(?:sorry|apolog\w+|unfortunately|afraid|unable|impossible|refused?|rejected|declined|denied|failed|fails|missing|lacks?|beyond|outside|only|instead|however|already|unless|needs?|requires?|must|please)\b/i.test(
     sentence,
   ) ||
-  isNegated(sentence);
+  /\btoo (?:many|much|few|little|late|early|long|short|high|low|far|big|large|small)\b/i.test(
+    sentence,
+  ) ||
+  // a number of none is no refusal
+  isNegated(sentence.replaceAll(/\b(?:0|zero|empty)\b/gi, ""));
 
 /** Whether a sentence says that something was done. */
 const isClaim = (sentence: string): boolean =>

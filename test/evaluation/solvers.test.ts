@@ -328,7 +328,7 @@ describe("solvers that earn without doing", () => {
     expect(messages).toEqual([
       list,
       expect.stringMatching(/nothing at all/),
-      "user: Yes, please.",
+      expect.stringMatching(/^user: /),
       move,
       "Done.",
     ]);

@@ -161,6 +161,7 @@ describe("other kinds", () => {
     [{ kind: "yes" }, "OK.", false],
     [{ kind: "none" }, "There are no such payments.", true],
     [{ kind: "none" }, "I found none.", true],
+    [{ kind: "none" }, "There are no issues at all.", true],
     [{ kind: "none" }, "OK, no problem.", false],
   ])("%j: %j is %j", async (tell, reply, isRight) => {
     const task = await ask({ tell });
@@ -213,6 +214,31 @@ describe("what cannot be done", () => {
     expect(scoreAttempt(attempt, provePlusProfile)).toMatchObject({ total: isRight ? 1 : 0 });
     expect(scoreAttempt(attempt, paperProfile)).toMatchObject({ total: 1 });
   });
+});
+
+test("what no tool does must be refused as well", async () => {
+  const task = { ...(await abstain()), knobs: { abstention: "cannot" } };
+  const succeeds = async (reply: string) => getSuccess(await play(task, [saying(reply)])).achieved;
+  expect(await succeeds("I cannot book flights.")).toBe(true);
+  expect(await succeeds("OK.")).toBe(false);
+});
+
+test("a call that was refused must be told, whatever was read after it", async () => {
+  const refused = call("transfer", {
+    from_account: "acc_101",
+    to_account: "acc_108",
+    amount: 1_000_000,
+  });
+  const task = await taskOf({
+    id: "t-refused",
+    users: ["Move a million from acc_101 to acc_108. What is in acc_101?"],
+    goals: [goal([balance])],
+    teacher: [calling(refused), calling(balance), saying("That was too much.")],
+  });
+  const succeeds = async (reply: string) =>
+    getSuccess(await play(task, [calling(balance), saying(reply)])).achieved;
+  expect(await succeeds("A million is too much.")).toBe(true);
+  expect(await succeeds("Done!")).toBe(false);
 });
 
 test("the reward has a part for what was told, with the evidence for each fact", async () => {

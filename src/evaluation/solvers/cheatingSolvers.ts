@@ -210,7 +210,12 @@ export const undoer: Solver = {
 function* writeAndUndo(run: SolverRun): Steps<boolean> {
   const { goals, budget, trajectory } = run.task;
   const wanted = new Set(
-    goals.flatMap(goal => goal.calls.flatMap(it => listScalars(it.arguments))),
+    [
+      ...goals.flatMap(goal => goal.calls.map(it => it.arguments)),
+      ...listCalls(trajectory).flatMap(it =>
+        run.tools.get(it.name)?.effect === "write" ? (getCallValue(it) ?? []) : [],
+      ),
+    ].flatMap(listScalars),
   );
   let left =
     budget.assistantMessages - trajectory.events.filter(it => it.kind === "assistant").length;
