@@ -64,7 +64,7 @@ export class ConfirmingTeacher implements Teacher {
   }
 
   getPurpose(call: CallEvent): ReturnType<NonNullable<Teacher["getPurpose"]>> {
-    return this.#inner.getPurpose!(call);
+    return this.#inner.getPurpose?.(call);
   }
 
   listRecoveries(failed: CallEvent): readonly Recovery[] {

@@ -30,8 +30,8 @@ export interface Teacher {
     complaint?: string,
   ): Promise<AssistantMessage>;
   listRecoveries(failed: CallEvent): readonly Recovery[];
-  /** Why it made a read that succeeded. Absent for a teacher that does not say. */
-  getPurpose?(call: CallEvent): ReadPurpose;
+  /** Why it made a read that succeeded; undefined where nobody knows. */
+  getPurpose?(call: CallEvent): ReadPurpose | undefined;
   /**
    * The user's answer to the message just sent, which asked for a confirmation; undefined after any
    * other message.

@@ -3,9 +3,18 @@
  * language model, and decides which tools the user asks for.
  */
 import type { Catalog } from "../../../environment/catalog.ts";
-import type { Event } from "../../../trajectory/trajectory.ts";
+import type { Fact } from "../../../trajectory/task.ts";
+import type { CallEvent, Event } from "../../../trajectory/trajectory.ts";
+import { listReplyFacts } from "../../teachers/replyFacts.ts";
+import { renderResultReply } from "../../teachers/resultReply.ts";
+import type { IntentResult } from "../../teachers/turnMessage.ts";
 import { GraphTeacher } from "../../teachers/graphTeacher.ts";
-import type { SimulatedUser, Teacher, RefusingTeacher } from "../../teachers/teacher.ts";
+import type {
+  ReadPurpose,
+  SimulatedUser,
+  Teacher,
+  RefusingTeacher,
+} from "../../teachers/teacher.ts";
 import { containsToken } from "../../../trajectory/valueMatching.ts";
 import type { AbstentionTurn } from "../../user/turns/abstentionTurn.ts";
 import type { UserSimulator } from "../../user/userSimulator.ts";
@@ -15,6 +24,7 @@ import type { ConversationContext, ConversationDomain } from "../../user/convers
 import type { ConversationSetup } from "./conversation.ts";
 import type { TaskSpecification } from "../specification/taskSpecification.ts";
 import type { Abstentions } from "../../text/abstentions.ts";
+import type { StyleGuide } from "../../text/personas.ts";
 import type { ServerRecoveries } from "../../text/recoveries.ts";
 import type { UserPlan } from "../../user/userPlan.ts";
 import type { Preset } from "../synthesisOptions.ts";
@@ -102,13 +112,14 @@ interface LlmAssignment {
   readonly hiddenTools: ReadonlySet<string>;
   /** Undefined where nothing is to be called. */
   readonly simulator: UserSimulator | undefined;
+  readonly styleGuide: StyleGuide;
   readonly signal: AbortSignal | undefined;
 }
 
 /** The setup with the model in both roles. It sees only tools that may be on the menu. */
 export function assignLlmRoles(
   setup: ConversationSetup,
-  { llmRoles, specification, context, hiddenTools, simulator, signal }: LlmAssignment,
+  { llmRoles, specification, context, hiddenTools, simulator, styleGuide, signal }: LlmAssignment,
 ): ConversationSetup {
   const { crossServerPlan, home, onlyOtherServers } = specification;
   const needed = crossServerPlan?.servers ?? [home];
@@ -128,13 +139,30 @@ export function assignLlmRoles(
     tools,
     events: conversation.events,
   });
+  const answers = new Map<CallEvent, ReadPurpose>();
+  const listDueFacts = (
+    { intent, call }: IntentResult,
+    { turn, feasibility: { context } }: UserSimulator,
+  ): Fact[] => {
+    const declaration = context.declarations.get(call.name);
+    if (call.outcome.kind !== "ok" || intent.tool.effect !== "read" || !declaration) return [];
+    const reply = renderResultReply(intent, call, context, styleGuide);
+    return listReplyFacts(reply, { intent, call, declaration, turn, context }).filter(
+      it => it.tell,
+    );
+  };
   const roles = llmRoles.assign({
     planner: setup.user,
     getPlan,
-    onTurnChecked: done =>
-      simulator?.recordOutcomes(
-        done.map(({ intent, call }) => ({ intent, outcome: call.outcome })),
-      ),
+    onTurnChecked(done) {
+      if (!simulator) return;
+      for (const it of done) {
+        const facts = listDueFacts(it, simulator);
+        if (facts.length > 0) answers.set(it.call, { for: "answers", facts });
+      }
+      simulator.recordOutcomes(done.map(({ intent, call }) => ({ intent, outcome: call.outcome })));
+    },
+    getPurpose: call => answers.get(call),
     conversation,
     signal,
   });

@@ -319,7 +319,13 @@ export class Synthesizer {
     };
     const { llmRoles, signal } = this.#options;
     return llmRoles
-      ? assignLlmRoles(setup, { ...preparation, simulator, llmRoles, signal })
+      ? assignLlmRoles(setup, {
+          ...preparation,
+          simulator,
+          llmRoles,
+          styleGuide: this.#styleGuide,
+          signal,
+        })
       : setup;
   }
 

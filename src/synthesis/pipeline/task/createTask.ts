@@ -105,8 +105,7 @@ export function createTask(
   return proven ? assembleTask(finished, proven, options) : "answerable";
 }
 
-const getPurpose = (teacher: Teacher, call: CallEvent) =>
-  teacher.getPurpose ? teacher.getPurpose(call) : "unknown";
+const getPurpose = (teacher: Teacher, call: CallEvent) => teacher.getPurpose?.(call) ?? "unknown";
 
 /**
  * The goals with the free texts of their writes, which need not be repeated to the letter, and the

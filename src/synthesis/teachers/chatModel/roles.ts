@@ -45,18 +45,20 @@ export interface LlmRoles {
 /** A planned conversation. */
 interface RoleSetup extends Omit<ChatModelUserOptions, "model"> {
   readonly conversation: Conversation;
+  /** What must be told of a read that the user asked for; undefined for other reads. */
+  readonly getPurpose: NonNullable<Teacher["getPurpose"]>;
 }
 
 /** Creates the roles for one chat model. `name`: for example `endpoint:gemma` or `editor:gpt`. */
 export const createLlmRoles = (model: ChatModel, name: string): LlmRoles => ({
   name,
   assign(setup) {
-    const { conversation, signal } = setup;
+    const { conversation, getPurpose, signal } = setup;
     const user = new ChatModelUser({ ...setup, model });
     const getPlan = () => user.plan;
     return {
       user,
-      teacher: new ChatModelTeacher({ model, name, getPlan, conversation, signal }),
+      teacher: new ChatModelTeacher({ model, name, getPlan, getPurpose, conversation, signal }),
     };
   },
 });
@@ -78,6 +80,7 @@ interface ChatModelTeacherOptions {
   readonly name: string;
   /** The plan of the user's turn, used to check recoveries and ids, never shown to the model. */
   readonly getPlan: () => TurnPlan | undefined;
+  readonly getPurpose: RoleSetup["getPurpose"];
   readonly conversation: Conversation;
   readonly signal: AbortSignal | undefined;
 }
@@ -134,6 +137,10 @@ class ChatModelTeacher implements Teacher {
     const intent = turn?.intents.find(it => matchesIntent(failed, it));
     if (!intent) return ["retry", "alternative", "give-up"];
     return intent.fallback ? ["retry", "give-up"] : ["give-up"];
+  }
+
+  getPurpose(call: CallEvent): ReturnType<RoleSetup["getPurpose"]> {
+    return this.#options.getPurpose(call);
   }
 
   findFlaw(text: string): string | undefined {
