@@ -41,6 +41,7 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
           ),
         )
       : []),
+    ...formatOptional("  answer", it.answer, formatNumber),
     ...formatOptional("abstention", it.abstention, formatNumber),
     formatRow(
       it.samples > 1 ? `success, mean@${it.samples}` : "success",

@@ -22,6 +22,8 @@ export interface EvaluationMetrics {
   readonly samples: number;
   /** Mean score of each part before its weight, over tasks with goals. */
   readonly parts?: Readonly<Record<PartName, number>>;
+  /** Mean score of the answer where something was to be told. */
+  readonly answer?: number;
   /** Mean reward of tasks without goals. */
   readonly abstention?: number;
   /**
@@ -78,6 +80,10 @@ export function computeMetrics(
     scored.filter(it => !it.hasGoals),
     it => it.breakdowns[first]!.total,
   );
+  const answers = scored.flatMap(
+    ({ breakdowns }) =>
+      Object.values(breakdowns).find(it => it.extras["answer"])?.extras["answer"]?.score ?? [],
+  );
   const goalSuccess = computeShare(tool, it => Number(it.success));
   const readOnlySuccess = computeShare(
     scored.filter(it => it.readOnly),
@@ -107,6 +113,7 @@ export function computeMetrics(
     },
     ...(samples > 1 ? { pass: computeMean(passes.map(it => it.value)) } : {}),
     ...(tool.length ? { parts: computeParts(tool, first) } : {}),
+    ...(answers.length > 0 ? { answer: computeMean(answers) } : {}),
     ...(abstention === undefined ? {} : { abstention }),
     success: divide(
       n,

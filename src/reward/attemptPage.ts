@@ -167,6 +167,7 @@ section { border-left: 3px solid var(--line); margin: 1rem 0; padding: 0 1rem; }
 section.ok { border-color: var(--ok); }
 section.failed { border-color: var(--failed); }
 h3 { font-size: 1em; margin: 0; }
+table + h3 { margin-top: 1rem; }
 .text, pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.25rem 0; }
 code, pre { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 .note { color: var(--faint); margin: 0.25rem 0; overflow-wrap: anywhere; }
