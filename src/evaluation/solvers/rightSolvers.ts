@@ -214,6 +214,24 @@ export const pager = createRightSolver("pager", "reads short pages first, then l
   read: readPages,
 });
 
+export const fullReader = createRightSolver(
+  "full-reader",
+  "reads every list with the largest limit",
+  { read: readAll },
+);
+
+/** Reads a list with its largest limit, unless the user names another one. */
+function* readAll(run: SolverRun, call: PlannedCall): Steps<boolean> {
+  const tool = findListTool(run, call);
+  if (!tool || !(yield* run.lookUpUnseen(call))) return false;
+  const { name, arguments: args } = run.toCall(call);
+  const [whole] = withLargestLimit(tool, args);
+  const limit = findLimit(tool);
+  if (!whole || !limit) return false;
+  if (Object.hasOwn(args, limit.key) && args[limit.key] !== whole[limit.key]) return false;
+  return yield* readGrowing(run, call, name, [whole]);
+}
+
 /** Drops the arguments that a list does not require. A list that is cut off is read in full. */
 function* readWholeList(run: SolverRun, call: PlannedCall): Steps<boolean> {
   const tool = findListTool(run, call);

@@ -7,6 +7,7 @@ import {
   filterer,
   lister,
   pager,
+  fullReader,
 } from "./rightSolvers.ts";
 import { confirmer, forger, lateWriter, repeater, undoer } from "./cheatingSolvers.ts";
 import { askFirst, doubleChecker, earlyReader, looker, merger, reorderer } from "./orderSolvers.ts";
@@ -28,6 +29,7 @@ import {
   oneWrongValue,
   ruleBreaker,
   skipper,
+  firstPage,
 } from "./wrongSolvers.ts";
 
 /**
@@ -51,6 +53,7 @@ export const solvers: readonly Solver[] = Object.freeze([
   lister,
   filterer,
   pager,
+  fullReader,
   alternativeReader,
   verifier,
   asker,
@@ -68,6 +71,7 @@ export const solvers: readonly Solver[] = Object.freeze([
   guesser,
   skipper,
   oneWrongValue,
+  firstPage,
   conditionIgnorer,
   ruleBreaker,
   everythingOnce,

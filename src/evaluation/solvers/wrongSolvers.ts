@@ -98,6 +98,26 @@ export const conditionIgnorer = createWrongSolver(
   task => !task.turns.some(it => it.conditional),
 );
 
+export const firstPage = createWrongSolver(
+  "first-page",
+  "takes the first page of a list for the whole",
+  function* (run) {
+    for (const { calls, reply } of run.turns) {
+      for (const it of calls) {
+        const { limit, ...args } = it.arguments;
+        const tool = run.tools.get(it.name);
+        const argument = tool && listArguments(tool).find(({ key }) => key === "limit");
+        // a smaller limit is the user's
+        const isWhole = limit !== undefined && limit === argument?.schema["maximum"];
+        if (it.isRead && isWhole && run.listUnseen(it).length === 0)
+          yield* run.call({ name: it.name, arguments: args });
+        else yield* makeIfSeen(run, it);
+      }
+      yield* run.reply(reply);
+    }
+  },
+);
+
 export const everythingOnce = createWrongSolver(
   "everything-once",
   "calls every offered tool once",
