@@ -275,7 +275,7 @@ describe("a command line that is not valid", () => {
     [
       "score a.jsonl --profile papr",
       "there is no reward profile papr (did you mean paper?)",
-      "choose one of paper, prove-plus, paper-literal, paper-no-validity, paper-no-coverage, paper-no-efficiency, paper-no-name, paper-no-argument, paper-flat-budget, graduated, envfactory, tier",
+      "choose one of paper, prove-plus, paper-literal, prove-plus-calls, paper-no-validity, paper-no-coverage, paper-no-efficiency, paper-no-name, paper-no-argument, paper-flat-budget, graduated, envfactory, tier",
     ],
     [
       "bench environmnt",
