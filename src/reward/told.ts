@@ -400,9 +400,13 @@ function* listStatedValues({ text, values }: Speech): Generator<SpokenValue> {
     while (next < questions.length && questions[next]!.end <= it.start) next++;
     const question = questions[next];
     const isAsked = question !== undefined && it.start >= question.start;
-    if (!it.isVague && !isAsked) yield it;
+    if (!it.isVague && !isAsked && !isScale(text, it)) yield it;
   }
 }
+
+/** Whether a value is the end of a scale or a range, as in "8.1 out of 10" and "24/7". */
+const isScale = (text: string, { start }: SpokenValue): boolean =>
+  /(?:\bout of\s|\d\s?[/–]\s?|\d\s?to\s)$/i.test(text.slice(Math.max(0, start - 10), start));
 
 /** The words of a text with letters and digits, such as ids, that are no values. */
 function listCodes({ text, values }: Speech): string[] {

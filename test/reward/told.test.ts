@@ -71,6 +71,7 @@ describe("a sum of money", () => {
     "3 148.95 EUR are on Everyday.",
     "You have about 3,149 euros.",
     "Your balance is **3,148.95** euros. Anything else?",
+    "You have 3148.95 euros, and you need 3000 out of 5000.",
     "| account | balance |\n|---|---|\n| Everyday | 3148.95 |",
     "There's 3148.95 on it, 148.95 more than you need. Shall I move 2500?",
   ])("is told by %j", async reply => expect(await listProblems(reply)).toEqual([]));
