@@ -46,6 +46,8 @@ export const judges: readonly Solver[] = Object.freeze([
   oneWrongValue,
   conditionIgnorer,
   ruleBreaker,
+  paraphraser,
+  okSayer,
 ]);
 
 /** The right ones first, then the wasteful ones. */
