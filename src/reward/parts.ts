@@ -69,17 +69,28 @@ export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
 
 /**
  * The share of calls that serve a goal, beside what failed calls lack: R_validity = S/(S + Σ (1 −
- * v(c))) over S calls that serve a goal and all calls that failed; 0 if none serves. Other calls
- * that succeed do not count, so that no call makes up for a failed one.
+ * v(c))) over S calls that serve a goal and all calls that failed. Other calls that succeed do not
+ * count, so that no call makes up for a failed one. If none serves a goal, half of the lowest v(c).
  */
-export function scoreServingValidity(serving: number, failed: readonly ScoredCall[]): number {
-  const lack = failed.reduce((sum, it) => sum + 1 - getCallValidity(it), 0);
-  return serving === 0 ? 0 : serving / (serving + lack);
+export function scoreServingValidity(serving: number, others: readonly ScoredCall[]): number {
+  const validities = others.map(getCallValidity);
+  if (serving === 0) return validities.length === 0 ? 0 : Math.min(...validities) / 2;
+  return serving / (serving + validities.reduce((sum, it) => sum + 1 - it, 0));
 }
 
-/** R_name = S/(S + U), U the calls whose name no goal has; 0 if none serves. */
-export const scoreServingNames = (serving: number, unnamed: number): number =>
-  serving === 0 ? 0 : serving / (serving + unnamed);
+/**
+ * R_name = S/(S + U), U the calls whose name no goal has. If none serves a goal, a half if the goals
+ * have the names of all calls, else 0.
+ */
+export function scoreServingNames(
+  serving: number,
+  others: readonly ScoredCall[],
+  names: ReadonlySet<string>,
+): number {
+  const unnamed = others.filter(it => !names.has(it.name)).length;
+  if (serving === 0) return others.length > 0 && unnamed === 0 ? 0.5 : 0;
+  return serving / (serving + unnamed);
+}
 
 const [lookUpCost, maxLookUpCost] = [0.05, 0.2];
 

@@ -279,12 +279,11 @@ function scoreConduct(
   };
   const serving = new Set(pairs.map(it => it.call));
   const others = calls.filter((_, i) => i >= given && !serving.has(i) && !conduct.expected.has(i));
-  const failed = others.filter(it => it.outcome.kind !== "ok");
   const ownServing = [...serving].filter(it => it >= given).length;
   const n = ownServing + others.length;
   const undone = others.some(conduct.isWrite) ? conduct.countUndone(serving) : 0;
   return {
-    validity: scoreServingValidity(serving.size, failed),
+    validity: scoreServingValidity(serving.size, others),
     coverage: needed.positions.length === 0 ? 1 : scoreCoverage(needed),
     // an undone write and the call that undid it are over the budget
     efficiency: scoreEfficiency(
@@ -292,7 +291,7 @@ function scoreConduct(
       budget,
       profile,
     ),
-    name: scoreServingNames(serving.size, others.filter(it => !names.has(it.name)).length),
+    name: scoreServingNames(serving.size, others, names),
     argument: needed.positions.length === 0 ? 1 : scoreArguments(pairs),
   };
 }

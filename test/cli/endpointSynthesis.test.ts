@@ -75,9 +75,9 @@ test("five tasks are made, can be replayed, and name their teacher", async () =>
 test("a spent budget stops it and keeps the tasks, and --resume continues after them", async () => {
   const [cwd, server] = [emptyFolder(), await chatServer(createCompetentAnswers())];
   await expect(
-    synthesizeWith(cwd, server.url, "--count", "8", "--token-budget", "1600", "--concurrency", "1"),
+    synthesizeWith(cwd, server.url, "--count", "8", "--token-budget", "2400", "--concurrency", "1"),
   ).rejects.toThrow(
-    /^the budget of 1600 tokens is spent \(16\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, then continue with --resume$/,
+    /^the budget of 2400 tokens is spent \(2\d\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, then continue with --resume$/,
   );
   const before = readLines(cwd, "a.tasks.jsonl");
   const { code } = await synthesizeWith(cwd, server.url, "--count", "8", "--resume");

@@ -34,7 +34,8 @@ async function play(task: Task, messages: readonly AssistantMessage[]) {
   const attempt = await playTask(task, policy, catalog, createAttempt);
   const breakdown = scoreAttempt(attempt, paperProfile);
   return {
-    isDone: getSuccess(attempt).achieved,
+    // the teacher's words may tell what only its own calls have shown
+    isDone: getSuccess(attempt, { ignoresAnswers: true }).achieved,
     total: isScored(breakdown) ? breakdown.total : 0,
   };
 }

@@ -146,8 +146,8 @@ test("the reward of a call expands to its evidence, a total to its parts", async
     "  efficiency: no penalty",
     "  name: 1.0000 × 0.2 = 0.2000",
     "  argument: 0.8333 × 0.1 = 0.0833",
-    "prove-plus: 0.9667",
-    "  validity: 0.8333 × 0.5 = 0.4167",
+    "prove-plus: 0.9250",
+    "  validity: 0.7500 × 0.5 = 0.3750",
     "  coverage: 0.5000 × 0.5 = 0.2500",
     "  efficiency: no penalty",
     "  name: 1.0000 × 0.2 = 0.2000",
@@ -174,12 +174,12 @@ test("the reward so far follows the position, in watches and in conditions", asy
   await editor.send("continue");
   // the refused transfer, which covers no goal under this profile
   expect(await watch("outcome")).toBe('"refused"');
-  expect(Number(await watch("reward.total"))).toBeCloseTo(0.9667, 4);
-  expect(Number(await watch("reward.change"))).toBeCloseTo(-0.0833, 4);
+  expect(Number(await watch("reward.total"))).toBeCloseTo(0.9250, 4);
+  expect(Number(await watch("reward.change"))).toBeCloseTo(-0.1250, 4);
   expect(await watch("reward.coverage")).toBe("0.5");
   expect((await editor.listRows("Reward", 1)).slice(1, 4)).toEqual([
-    "change: −0.0833",
-    "prove-plus: 0.9667",
+    "change: −0.1250",
+    "prove-plus: 0.9250",
     "paper: 1.2000",
   ]);
 });
@@ -327,8 +327,8 @@ test("the debugger stops at calls that serve no goal and where the reward drops"
   expect(await explain(["reward-drops"])).toEqual([
     "exception",
     "reward drops",
-    "prove-plus: 1.0500 → 0.9667, −0.0833",
-    "validity 1.0000 → 0.8333 (−0.0833)",
+    "prove-plus: 1.0500 → 0.9250, −0.1250",
+    "validity 1.0000 → 0.7500 (−0.1250)",
   ]);
   expect(await editor.listStops("continue", 1, "outcome")).toEqual(["there is no outcome"]);
   expect(await editor.listStops("reverseContinue", 1, "outcome")).toEqual(['"refused"']);

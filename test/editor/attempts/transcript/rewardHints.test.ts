@@ -38,10 +38,10 @@ test("the first call is compared with a right one: a refused one earns less than
     provePlusProfile,
   );
   const [first] = listRewardHints(trajectory, transcript, reward);
-  // validity ⅔ instead of 1, and no goal has its arguments
+  // half of ⅔ instead of 1, and no goal has its arguments
   expect(first!.text).toMatch(/\(−0\.\d{4}\)$/);
   expect(describeRewardHint(reward as ShownReward, 1)).toContain(
-    "validity 1.0000 → 0.6667 (−0.1667)",
+    "validity 1.0000 → 0.3333 (−0.3333)",
   );
 });
 
