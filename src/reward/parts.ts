@@ -79,8 +79,8 @@ export function scoreServingValidity(serving: number, others: readonly ScoredCal
 }
 
 /**
- * R_name = S/(S + U), U the calls whose name no goal has. If none serves a goal, a half if the goals
- * have the names of all calls, else 0.
+ * R_name = S/(S + U), U the calls whose name no goal has. If none serves a goal, a half if the
+ * goals have the names of all calls, else 0.
  */
 export function scoreServingNames(
   serving: number,

@@ -158,7 +158,7 @@ test("at one turn, the teacher's calls belong to every prefix", async () => {
   const { trajectory, finalState } = await rollout(task, policy, catalog, { turn: 1 });
   const made = createAttempt(task, trajectory, finalState);
   const totals = requireScored(listPrefixTotals(made, findProfile("prove-plus")));
-  // its first call serves nothing and is valid; with the second, one of two has a name of the turn's goal
+  // its first call is valid and serves nothing; with the second, one of two has a goal's name
   expect(totals.map(it => Number(it.toFixed(4)))).toEqual([0, 0, 0, 0.25, 1.2, 1.2]);
 });
 

@@ -174,8 +174,8 @@ test("the reward so far follows the position, in watches and in conditions", asy
   await editor.send("continue");
   // the refused transfer, which covers no goal under this profile
   expect(await watch("outcome")).toBe('"refused"');
-  expect(Number(await watch("reward.total"))).toBeCloseTo(0.9250, 4);
-  expect(Number(await watch("reward.change"))).toBeCloseTo(-0.1250, 4);
+  expect(Number(await watch("reward.total"))).toBeCloseTo(0.925, 4);
+  expect(Number(await watch("reward.change"))).toBeCloseTo(-0.125, 4);
   expect(await watch("reward.coverage")).toBe("0.5");
   expect((await editor.listRows("Reward", 1)).slice(1, 4)).toEqual([
     "change: −0.1250",
