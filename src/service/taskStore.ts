@@ -112,7 +112,7 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): TaskEn
   }
   if (task?.format !== taskFormat && !isEarlierTaskLine(task))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
-  const { id, split, kind, servers, seed, turns, goals } = task!;
+  const { id, split, kind, servers, seed, turns, goals } = task;
   if (!id || !split || !kind || !servers || seed === undefined || !turns || !goals)
     return "it lacks a field that every task has";
   return {

@@ -53,8 +53,8 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): TaskEn
   }
   if (task?.format !== taskFormat && !isEarlierTaskLine(task))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
-  const { id, turns, kind, split, servers, goals } = task!;
-  const { knobs = {}, info = "complete", persona = "" } = task!;
+  const { id, turns, kind, split, servers, goals } = task;
+  const { knobs = {}, info = "complete", persona = "" } = task;
   if (!id || !turns?.[0] || !kind || !split || !servers || !goals)
     return "it lacks a field that every task has";
   return {
