@@ -105,9 +105,7 @@ def test_scores_are_those_in_process(
             "reward": attempt.here["reward"]
         }
         expected = {
-            name: it
-            for name, it in attempt.here.items()
-            if name != "reward" and it is not None
+            name: it for name, it in attempt.here.items() if name != "reward" and it is not None
         }
         assert trace.metrics == expected, attempt
         assert trace.num_turns == len(attempt.messages)
