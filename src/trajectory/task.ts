@@ -43,7 +43,7 @@ const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
  * What the assistant must tell the user of a fact: its value as a sum of money, a name, and so on.
  * `yes` and `no` are the answer to a question, and `none` says that there is nothing.
  */
-export const answerKinds = [
+const answerKinds = [
   "count",
   "number",
   "money",

@@ -186,7 +186,7 @@ function markDueFacts(
   const told = slot === path ? answer.value : Math.abs(answer.value as number);
   const subjects = listScalars(read.intent.arguments);
   return facts.map(it =>
-    // whoever asks about something knows its name
+    // the user knows the name of what they ask about
     getLabel(fieldSchema) !== undefined && subjects.includes(it.entity ?? "")
       ? it
       : { ...it, tell: createTell({ ...answer, value: told }) },
@@ -271,14 +271,14 @@ const markCount = ([first, ...others]: readonly Fact[], count: number): Fact[] =
 const hasValue = (row: Json, value: string): boolean =>
   row === value || (isJsonObject(row) && Object.values(row).includes(value));
 
-/** What must be told of a row. `key` is its field. */
+/** What the assistant must tell about a row. `key` is its field. */
 interface RowTell extends Answer {
   readonly key?: string;
 }
 
 /**
- * What must be told of a row: its name, or else the first value that its template reads out, of
- * those that the user has not said.
+ * What the assistant must tell about a row: its name, or else the first value that its template
+ * reads out, of those that the user has not said.
  */
 function findRowTell(
   row: Json,
@@ -301,7 +301,7 @@ function findRowTell(
   return answers.find(it => it.isName) ?? answers[0];
 }
 
-/** What is told of a value in a list. Of a path, that is the last part. */
+/** What to tell about a value in a list: of a path, the last part. */
 function findRowAnswer(key: string, value: Json, schema: JsonSchema): Answer | undefined {
   const answer = findAnswer(key, value, schema);
   return answer && /^[/~]./.test(String(answer.value))
@@ -337,7 +337,7 @@ const maxNameLength = 60;
 /** A text with more words that the schema does not call a name is told in other words. */
 const maxNameWords = 5;
 
-/** What is told of a field, and the field's own value. */
+/** What to tell about a field, and the field's own value. */
 interface Answer {
   readonly kind: AnswerKind;
   readonly value: Scalar;
@@ -350,8 +350,8 @@ const createTell = ({ kind, value, shown }: Answer): NonNullable<Fact["tell"]> =
 });
 
 /**
- * What is told of a field; undefined for a value that is told in other words, such as a status or a
- * sentence, and for ids.
+ * What to tell about a field; undefined for a value that is told in other words, such as a status
+ * or a sentence, and for ids.
  */
 function findAnswer(key: string, shown: Json, schema: JsonSchema): Answer | undefined {
   const plain = removeNull(schema);
