@@ -6,7 +6,16 @@
  */
 
 const tensorflow = ["@tensorflow/tfjs-core"];
-const domain = ["environment", "servers", "mcp", "trajectory", "policy", "synthesis", "reward"];
+const domain = [
+  "environment",
+  "servers",
+  "mcp",
+  "trajectory",
+  "policy",
+  "rollouts",
+  "synthesis",
+  "reward",
+];
 const programs = ["evaluation", "run", "service", "engine", "protocol", "channel"];
 const numerics = ["compute", "model", "train"];
 
@@ -32,6 +41,7 @@ const modules = {
     modules: ["evaluation", "policy", "trajectory", "environment"],
     packages: ["lru-cache"],
   },
+  rollouts: { modules: ["policy", "trajectory", "environment"] },
   reward: { modules: ["trajectory", "environment"] },
   evaluation: { modules: ["reward", "policy", "trajectory", "environment"] },
   run: { modules: ["reward", "trajectory", "environment", "channel"] },

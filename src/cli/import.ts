@@ -14,15 +14,10 @@ import {
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/task.ts";
 import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import {
-  checkTrajectoryName,
-  formatImport,
-  importRollouts,
-  rolloutFormats,
-} from "../app/import/importRollouts.ts";
+import { checkTrajectoryName, formatImport, importRollouts } from "../app/importRollouts.ts";
+import { rolloutFormats } from "../rollouts/formats.ts";
 import { countOf, existingPath, oneOf, outputPath, jsonFlag } from "./options.ts";
-import { readRows } from "../app/import/readRollouts.ts";
-import { RowRemarks } from "../app/import/readRollouts.ts";
+import { readRows, RowRemarks } from "../rollouts/readRollouts.ts";
 
 const taskFormats = Object.keys(importFormats) as ImportFormat[];
 const formats = [...taskFormats, ...rolloutFormats.map(it => it.name)];

@@ -53,8 +53,8 @@ import {
 } from "../app/benchmark/harness.ts";
 import { prepareHarnessPython } from "../app/benchmark/harnessPython.ts";
 import { countOf, oneOf, outputPath, jsonFlag } from "./options.ts";
-import { readRollouts, RowRemarks } from "../app/import/readRollouts.ts";
-import { createShownTrajectory } from "../app/import/rollout.ts";
+import { readRollouts, RowRemarks } from "../rollouts/readRollouts.ts";
+import { createShownTrajectory } from "../rollouts/rollout.ts";
 import { getVerdict } from "../evaluation/compare.ts";
 import { alignColumns } from "./evaluationText.ts";
 

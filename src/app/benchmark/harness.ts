@@ -4,7 +4,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
 import type { AppContext } from "../context.ts";
-import type { RolloutFormat } from "../import/rollout.ts";
+import type { RolloutFormat } from "../../rollouts/rollout.ts";
 import { UserError } from "../../userError.ts";
 import type { BenchmarkTable, EntryScore } from "./benchmarkResult.ts";
 import type { HarnessPackages } from "./harnessPython.ts";

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { bfcl } from "../import/bfclRollouts.ts";
+import { bfcl } from "../../rollouts/bfclRollouts.ts";
 import type { Harness, HarnessParts } from "./harness.ts";
-import { tau2 } from "../import/tau2Rollouts.ts";
-import { openai } from "../import/chatRollouts.ts";
+import { tau2 } from "../../rollouts/tau2Rollouts.ts";
+import { openai } from "../../rollouts/chatRollouts.ts";
 import { UserError } from "../../userError.ts";
 
 const bfclCategories = {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { exportTasks } from "../../../src/cli/export.ts";
 import { importTasks } from "../../../src/cli/import.ts";
-import type { ImportReport } from "../../../src/app/import/importRollouts.ts";
+import type { ImportReport } from "../../../src/app/importRollouts.ts";
 import { readTrajectories } from "../../../src/trajectory/file.ts";
 import { formatTaskLine } from "../../../src/trajectory/task.ts";
 import { listCalls, type Trajectory } from "../../../src/trajectory/trajectory.ts";

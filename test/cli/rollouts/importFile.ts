@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { importTasks } from "../../../src/cli/import.ts";
-import type { ImportReport } from "../../../src/app/import/importRollouts.ts";
+import type { ImportReport } from "../../../src/app/importRollouts.ts";
 import { runCommand } from "../terminal.ts";
 
 let written = 0;

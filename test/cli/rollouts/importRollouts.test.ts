@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { exportTasks } from "../../../src/cli/export.ts";
 import { importTasks } from "../../../src/cli/import.ts";
-import type { ImportReport } from "../../../src/app/import/importRollouts.ts";
+import type { ImportReport } from "../../../src/app/importRollouts.ts";
 import { replay } from "../../../src/cli/replay.ts";
 import { score } from "../../../src/cli/score.ts";
 import { computeReward } from "../../../src/editor/attempts/attemptReward.ts";

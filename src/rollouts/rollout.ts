@@ -1,9 +1,9 @@
 /** A rollout of other software, read from one of its files, and the trajectory that shows it. */
 import { z } from "zod";
-import { computeDigest, deepFreeze } from "../../environment/digest.ts";
-import type { Json } from "../../environment/json.ts";
-import type { Call } from "../../environment/outcome.ts";
-import { parseJsonOrText } from "../../policy/chatMessages.ts";
+import { computeDigest, deepFreeze } from "../environment/digest.ts";
+import type { Json } from "../environment/json.ts";
+import type { Call } from "../environment/outcome.ts";
+import { parseJsonOrText } from "../policy/chatMessages.ts";
 import {
   trajectoryFormat,
   createEvents,
@@ -12,7 +12,7 @@ import {
   type RecordedMessage,
   type RecordedOutcome,
   type Trajectory,
-} from "../../trajectory/trajectory.ts";
+} from "../trajectory/trajectory.ts";
 
 export interface RolloutCall extends Call {
   /** What the model saw; undefined if the file has no result of the call. */

@@ -2,9 +2,9 @@
  * The result files of `bfcl-eval`: one entry a line, with the calls of each turn and step, and an
  * inference log with what the user said and the calls returned.
  */
-import { parseJsonOrText } from "../../policy/chatMessages.ts";
+import { parseJsonOrText } from "../policy/chatMessages.ts";
 import { z } from "zod";
-import type { Json } from "../../environment/json.ts";
+import type { Json } from "../environment/json.ts";
 import type { RolloutCall, RolloutMessage } from "./rollout.ts";
 import type { RolloutFormat } from "./rollout.ts";
 

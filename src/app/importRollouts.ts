@@ -1,43 +1,28 @@
 /** Imports rollouts of other software as trajectories, those of our tasks executed and scored. */
 import { existsSync, rmSync } from "node:fs";
-import { atif } from "./atifRollouts.ts";
-import { bfcl } from "./bfclRollouts.ts";
-import { inspect } from "./inspectRollouts.ts";
-import { openai, trl, verl } from "./chatRollouts.ts";
 import {
   type RolloutFormat,
   createShownTrajectory,
   type Rollout,
   type RolloutCall,
-} from "./rollout.ts";
-import { tau2 } from "./tau2Rollouts.ts";
-import { defaultProfile } from "../../reward/profiles.ts";
-import { createScorer } from "../../reward/scorer.ts";
-import { isAchieved } from "../../reward/success.ts";
-import { LineWriter } from "../../storage/lineWriter.ts";
-import { readTasks } from "../../trajectory/file.ts";
-import { escapeInvisible } from "../../trajectory/invisibleText.ts";
-import { formatTrajectory, type Trajectory } from "../../trajectory/trajectory.ts";
-import { UserError } from "../../userError.ts";
-import type { AppContext } from "../context.ts";
-import { readRollouts, RowRemarks } from "./readRollouts.ts";
-import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
-import { isSameResult } from "../../environment/listTotals.ts";
-import { formatResult, parseJsonOrText } from "../../policy/chatMessages.ts";
-import { createAttemptHeader, TaskConversation } from "../../policy/taskConversation.ts";
-import type { FinishedAttempt } from "../../trajectory/attempt.ts";
-import type { Task } from "../../trajectory/task.ts";
-import { listOwnCalls } from "../../trajectory/oneTurn.ts";
-
-export const rolloutFormats: readonly RolloutFormat[] = [
-  trl,
-  verl,
-  openai,
-  atif,
-  inspect,
-  bfcl,
-  tau2,
-];
+} from "../rollouts/rollout.ts";
+import { defaultProfile } from "../reward/profiles.ts";
+import { createScorer } from "../reward/scorer.ts";
+import { isAchieved } from "../reward/success.ts";
+import { LineWriter } from "../storage/lineWriter.ts";
+import { readTasks } from "../trajectory/file.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { formatTrajectory, type Trajectory } from "../trajectory/trajectory.ts";
+import { UserError } from "../userError.ts";
+import type { AppContext } from "./context.ts";
+import { readRollouts, RowRemarks } from "../rollouts/readRollouts.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
+import { isSameResult } from "../environment/listTotals.ts";
+import { formatResult, parseJsonOrText } from "../policy/chatMessages.ts";
+import { createAttemptHeader, TaskConversation } from "../policy/taskConversation.ts";
+import type { FinishedAttempt } from "../trajectory/attempt.ts";
+import type { Task } from "../trajectory/task.ts";
+import { listOwnCalls } from "../trajectory/oneTurn.ts";
 
 interface RolloutImport {
   readonly format: RolloutFormat;

@@ -1,8 +1,8 @@
 /** Reads the rows of files with rollouts: JSON Lines, JSON documents, archives and Parquet. */
 import { readdir, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { readArchivedTexts } from "../../storage/archiveRows.ts";
-import { readJsonElements } from "../../storage/jsonElements.ts";
+import { readArchivedTexts } from "../storage/archiveRows.ts";
+import { readJsonElements } from "../storage/jsonElements.ts";
 import {
   formatDamage,
   isCutOff,
@@ -10,14 +10,14 @@ import {
   readLines,
   tornReason,
   type Line,
-} from "../../storage/jsonLines.ts";
-import { readParquetRows } from "../../storage/parquet.ts";
-import { checkJson } from "../../storage/parseJson.ts";
-import { parsePythonJson, replaceNonFinite, formatReplaced } from "../../storage/pythonJson.ts";
-import { UserError } from "../../userError.ts";
+} from "../storage/jsonLines.ts";
+import { readParquetRows } from "../storage/parquet.ts";
+import { checkJson } from "../storage/parseJson.ts";
+import { parsePythonJson, replaceNonFinite, formatReplaced } from "../storage/pythonJson.ts";
+import { UserError } from "../userError.ts";
 import type { Rollout } from "./rollout.ts";
 import type { RolloutFormat } from "./rollout.ts";
-import { escapeInvisible } from "../../trajectory/invisibleText.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
 
 interface Row {
   readonly json: unknown;

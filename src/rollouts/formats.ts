@@ -1,0 +1,17 @@
+/** The formats of rollouts that other software writes. */
+import { atif } from "./atifRollouts.ts";
+import { bfcl } from "./bfclRollouts.ts";
+import { openai, trl, verl } from "./chatRollouts.ts";
+import { inspect } from "./inspectRollouts.ts";
+import type { RolloutFormat } from "./rollout.ts";
+import { tau2 } from "./tau2Rollouts.ts";
+
+export const rolloutFormats: readonly RolloutFormat[] = [
+  trl,
+  verl,
+  openai,
+  atif,
+  inspect,
+  bfcl,
+  tau2,
+];
