@@ -45,7 +45,7 @@ interface Engine {
   readonly name: "trl" | "verl";
   /** The file of the rows to train on, in the folder `data`. */
   readonly data: string;
-  /** The programs of the folder by their files in `resources/engines`. */
+  /** The programs of the folder by the modules of the Python package that they run. */
   readonly programs: Readonly<Record<string, string>>;
   /** All other files but data and tasks. */
   readonly createFiles: (
@@ -67,22 +67,10 @@ interface TrainingData {
   readonly rows: number;
 }
 
-const sharedPrograms = {
-  "prove_client.py": "prove_client.py",
-  "prove_groups.py": "prove_groups.py",
-  "prove_launch.py": "prove_launch.py",
-};
-
 const trl: Engine = {
   name: "trl",
   data: "train.jsonl",
-  programs: {
-    ...sharedPrograms,
-    "prove_trl.py": "prove_trl.py",
-    "prove_run.py": "prove_run.py",
-    "train.py": "train_trl.py",
-    "launch.py": "launch_trl.py",
-  },
+  programs: { "train.py": "train_trl", "launch.py": "launch_trl" },
   createFiles: async (target, { tasks, file }) => ({
     "config.json": formatJson(createTrlConfig(target, await measureLongestPrompt(file))),
     "accelerate.yaml": createAccelerateConfig(target.gpus),
@@ -96,11 +84,7 @@ const trl: Engine = {
 const verl: Engine = {
   name: "verl",
   data: "train.parquet",
-  programs: {
-    ...sharedPrograms,
-    "prove_verl.py": "prove_verl.py",
-    "launch.py": "launch_verl.py",
-  },
+  programs: { "launch.py": "launch_verl" },
   createFiles: (target, { tasks, rows }) => ({
     "config.json": formatJson(createVerlConfig(target, rows)),
     "agent_loops.yaml": createAgentLoops(target),
@@ -128,6 +112,19 @@ async function measureLongestPrompt(file: string): Promise<number> {
 /** Whether the model in this folder is used with PROVE's own chat template. */
 const hasDefaultTemplate = (model: string): boolean =>
   isAbsolute(model) && readHuggingFaceSettings(model).template === "default";
+
+/** The Python package, which a folder has as its own copy: it then trains with the same code. */
+const packageName = "prove_rl";
+
+const createProgram = (module: string): string =>
+  [
+    "import sys",
+    "",
+    `from ${packageName}.prepared.${module} import main`,
+    "",
+    "sys.exit(main())",
+    "",
+  ].join("\n");
 
 const formatJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
@@ -246,8 +243,11 @@ async function writeFolder(
     );
   withWriteErrors(folder, () => {
     copyFileSync(resolve(cwd, tasks), join(folder, file));
-    for (const [program, source] of Object.entries(programs))
-      copyFileSync(join(resources, "engines", source), join(folder, program));
+    cpSync(join(resources, "python", packageName), join(folder, packageName), {
+      recursive: true,
+      // the clone that the program runs in may have compiled modules
+      filter: it => basename(it) !== "__pycache__",
+    });
     // where the service finds them, which runs in this folder
     if (existsSync(fixtures))
       cpSync(fixtures, join(folder, "prove", "fixtures"), { recursive: true });
@@ -256,6 +256,9 @@ async function writeFolder(
   const files = {
     // lists the folder among the runs of a workspace, with the attempts of each step
     "run.json": formatJson(run),
+    ...Object.fromEntries(
+      Object.entries(programs).map(([file, module]) => [file, createProgram(module)]),
+    ),
     ...(await createFiles(target, { tasks: file, file: join(folder, "data", data), rows })),
   };
   for (const [path, text] of Object.entries(files))

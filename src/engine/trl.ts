@@ -151,7 +151,7 @@ export const createAccelerateConfig = (gpus: number): string =>
       ].join("\n");
 
 /**
- * What pip installs, in the versions with which prove_trl.py was tested. Those of torch and
+ * What pip installs, in the versions with which `prove_rl.trl` was tested. Those of torch and
  * transformers are the ones that this version of vLLM needs, and vLLM is the newest that this
  * version of TRL supports.
  */
@@ -191,6 +191,7 @@ The commands may be run in another folder, too, with the paths of the files. \`l
 | \`data\`              | prompts by split, with a dataset card; \`train.jsonl\` is trained on                  |
 | \`run.json\`          | lists the folder among PROVE's runs, if it is in \`prove/runs\` of a workspace        |
 | \`chat_template.jinja\` | the chat template to use instead of the model's, if there is one                    |
+| \`prove_rl\`          | the Python package that the programs use                                            |
 | \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |
 | \`checkpoints\`, \`model\` | written by the training                                                        |
 

@@ -103,12 +103,12 @@ export const createVerlRun = ({ model, profile, gpus }: EngineTarget, rows: numb
 export const createAgentLoops = ({ profile }: EngineTarget): string =>
   [
     `- name: ${agentName}`,
-    "  _target_: prove_verl.ProveAgentLoop",
+    "  _target_: prove_rl.verl.ProveAgentLoop",
     `  profile: ${profile}`,
     "",
   ].join("\n");
 
-/** What pip installs: the version with which prove_verl.py was tested, and what verl pins for it. */
+/** What pip installs: the version with which `prove_rl.verl` was tested, and what verl pins for it. */
 export const verlRequirements = "verl[vllm]==0.9.1\n";
 
 export function createVerlReadme({ model, gpus, loraRank }: EngineTarget, tasks: string): string {
@@ -135,7 +135,7 @@ ${formatRayCommand("/this/folder")}
 | file                | holds                                                                              |
 | ------------------- | ---------------------------------------------------------------------------------- |
 | \`config.json\`       | the model, the reward profile, the service's command, and settings of verl         |
-| \`agent_loops.yaml\`  | the agent loop, \`prove_verl.py\`                                                    |
+| \`agent_loops.yaml\`  | the agent loop, \`prove_rl.verl\`                                                    |
 | \`data\`              | prompts by split, with a dataset card; \`train.parquet\` is trained on                |
 | \`run.json\`          | lists the folder among PROVE's runs, if it is in \`prove/runs\` of a workspace        |
 | \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |

@@ -39,11 +39,7 @@ test("the folder has the data, the programs and the paper's settings for the GPU
     "config.json",
     "data",
     "launch.py",
-    "prove_client.py",
-    "prove_groups.py",
-    "prove_launch.py",
-    "prove_run.py",
-    "prove_trl.py",
+    "prove_rl",
     "requirements.txt",
     "run.json",
     "some.tasks.jsonl",
@@ -87,10 +83,7 @@ test("a folder for verl has the data, the programs and the paper's settings", as
     "config.json",
     "data",
     "launch.py",
-    "prove_client.py",
-    "prove_groups.py",
-    "prove_launch.py",
-    "prove_verl.py",
+    "prove_rl",
     "requirements.txt",
     "run.json",
     "some.tasks.jsonl",
@@ -112,7 +105,7 @@ test("a folder for verl has the data, the programs and the paper's settings", as
     "trainer.total_epochs": 351,
   });
   const loops = readFileSync(join(out, "agent_loops.yaml"), "utf8");
-  expect(loops).toContain("_target_: prove_verl.ProveAgentLoop\n  profile: prove-plus\n");
+  expect(loops).toContain("_target_: prove_rl.verl.ProveAgentLoop\n  profile: prove-plus\n");
   const [row] = await readParquetRows(join(out, "data/train.parquet"));
   expect(row).toHaveProperty("extra_info.task_id", "t-move");
   expect(readRun(out)).toMatchObject({ engine: "verl", steps: 350, grpo: { learningRate: 5e-8 } });

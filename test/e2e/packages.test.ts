@@ -72,7 +72,7 @@ describe("the VSIX", () => {
       "dist/THIRD_PARTY_NOTICES.txt",
       "resources/servers/banking/fixtures/",
       "resources/bin/prove-rl",
-      "resources/engines/bfcl_run.py",
+      "resources/python/prove_rl/benchmarks/bfcl.py",
     ];
     expect(
       required.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`))),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prove_client import Client
+from prove_rl import Client
 
 # read when these packages are imported
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"

@@ -49,7 +49,7 @@ tokenizer = create_tokenizer(Path(sys.argv[2]).read_text().splitlines()[:10])
 create_model(tokenizer).save_pretrained(sys.argv[1])
 tokenizer.save_pretrained(sys.argv[1])
 `;
-  const paths = [join(root, "test/engines"), join(root, "resources/engines")];
+  const paths = [join(root, "test/engines"), join(root, "resources/python")];
   const env = { ...process.env, PYTHONPATH: paths.join(delimiter), PYTHONDONTWRITEBYTECODE: "1" };
   execFileSync(python, ["-c", code, folder, texts], { env, stdio: "ignore" });
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
   machines = await Promise.all([startMachine(), startMachine()]);
   const port = await findFreePort();
   url = `http://127.0.0.1:${port}`;
-  const example = readFileSync(join(root, "resources/engines/many-machines/haproxy.cfg"), "utf8");
+  const example = readFileSync(join(root, "resources/many-machines/haproxy.cfg"), "utf8");
   const config = join(mkdtempSync(join(tmpdir(), "prove-haproxy-")), "haproxy.cfg");
   writeFileSync(
     config,
@@ -109,7 +109,7 @@ test("a client that names its group can send batches", async () => {
 test("the Python client makes attempts over the one address", async () => {
   const program = `
 import sys
-from prove_client import Client
+from prove_rl import Client
 client = Client(sys.argv[1])
 for _ in range(8):
     with client.open("${task}") as session:
@@ -118,7 +118,7 @@ for _ in range(8):
 client.close()
 `;
   await promisify(execFile)("python3", ["-c", program, url], {
-    env: { ...process.env, PYTHONPATH: join(root, "resources/engines") },
+    env: { ...process.env, PYTHONPATH: join(root, "resources/python") },
   });
   expect(await countSessions()).toEqual([0, 0]);
 });

@@ -1,6 +1,6 @@
 /**
  * `npm run test:engines`: installs HAProxy, and the Python packages that the engines' tests need
- * into `.engines`, checks the Python programs in `resources/engines` and `test/lab`, and runs the
+ * into `.engines`, checks the Python programs in `resources/python` and `test/lab`, and runs the
  * tests in this folder.
  */
 import { spawnSync } from "node:child_process";
@@ -21,12 +21,12 @@ const config = "test/engines/pyproject.toml";
 /** Tests that need packages of their own, which come before those of the environment. */
 const others = { verl: verlPackages, verifiers: verifiersPackages };
 const sources = [
-  "resources/engines",
+  "resources/python",
   "test/lab",
   "test/engines",
   ...Object.keys(others).map(it => `test/engines/${it}`),
 ].flatMap(folder =>
-  readdirSync(folder)
+  readdirSync(folder, { recursive: folder === "resources/python", encoding: "utf8" })
     .filter(it => it.endsWith(".py"))
     .map(it => `${folder}/${it}`),
 );

@@ -62,7 +62,7 @@ function runReference(...args: readonly string[]): void {
     ...process.env,
     HF_HUB_OFFLINE: "1",
     PYTHONDONTWRITEBYTECODE: "1",
-    PYTHONPATH: join(root, "resources/engines"),
+    PYTHONPATH: join(root, "resources/python"),
   };
   const { status, stderr } = spawnSync(python, [program, ...args], { env, encoding: "utf8" });
   expect(status, stderr).toBe(0);

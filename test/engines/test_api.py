@@ -11,7 +11,7 @@ from typing import Any
 import schemathesis
 from conftest import Served
 from hypothesis import HealthCheck, Phase, given, settings
-from prove_client import Client
+from prove_rl import Client
 from schemathesis import Case, GenerationMode
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from conftest import ROOT, TASKS
 
-FOLDER = ROOT / "resources/engines/many-machines"
+FOLDER = ROOT / "resources/many-machines"
 Json = dict[str, Any]
 
 with open(FOLDER / "kubernetes.yaml", encoding="utf-8") as file:
@@ -120,6 +120,6 @@ def test_the_command_serves_and_the_probe_sees_when_it_drains(tmp_path: Path) ->
 
 
 def open_session(url: str, headers: dict[str, str]) -> None:
-    from prove_client import Client
+    from prove_rl import Client
 
     Client(url, token=headers["authorization"].removeprefix("Bearer ")).open("banking-11-1")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Served
-from prove_client import Client
+from prove_rl import Client
 
 
 def skip_package_code(name: str, folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Served, create_python
-from prove_client import Client
+from prove_rl import Client
 
 
 @pytest.fixture(name="out")

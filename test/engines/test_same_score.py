@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from conftest import Attempt, Served
-from prove_client import Client, create_session_id
-from prove_trl import Prove
+from prove_rl import Client
+from prove_rl.client import create_session_id
+from prove_rl.trl import Prove
 from test_openenv import GenericEnvClient
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ import torch
 import trl
 from conftest import Served
 from peft import LoraConfig
-from test_prove_trl import check_steps, create_trainer, train
+from test_trl import check_steps, create_trainer, train
 from tiny_qwen import ScriptedGeneration
 from transformers import AutoModelForCausalLM, AutoTokenizer
 

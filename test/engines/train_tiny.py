@@ -1,4 +1,4 @@
-"""Trains the tiny Qwen3 in the processes of `accelerate launch`; test_prove_trl.py starts it."""
+"""Trains the tiny Qwen3 in the processes of `accelerate launch`; test_trl.py starts it."""
 
 import json
 import sys
@@ -7,8 +7,8 @@ from typing import Any
 from unittest.mock import patch
 
 from conftest import Served
-from prove_trl import end_process
-from test_prove_trl import create_trainer
+from prove_rl.trl import end_process
+from test_trl import create_trainer
 from tiny_qwen import ScriptedGeneration
 
 

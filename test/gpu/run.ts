@@ -150,7 +150,7 @@ function measure(target: Target, { python, models }: Setup): void {
     say("writing SmolLM2 and a model of the shape of Qwen3-0.6B");
     const program = "test/engines/gpu_models.py";
     const small = device === "cpu" ? ["--small"] : [];
-    const pythonEnv = { HF_HUB_OFFLINE: "1", PYTHONPATH: "resources/engines" };
+    const pythonEnv = { HF_HUB_OFFLINE: "1", PYTHONPATH: "resources/python" };
     runProgram(python, [program, smollm2, qwen3, ...small], pythonEnv);
   }
   // little to compute: sequences of 2,000 tokens are left out, too

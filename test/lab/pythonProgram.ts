@@ -43,7 +43,7 @@ export async function startPython<First>(
       "install Python 3.10 or later, or give its path with --python",
     );
   const script = join(resources, "..", "test", "lab", python.script);
-  const process = new PythonProcess(program, { ...python, script, signal });
+  const process = new PythonProcess(program, { ...python, args: [script], signal });
   const { problem } = await process.receive(
     z.union([problemSchema, python.firstLine.transform(() => ({ problem: undefined }))]),
   );

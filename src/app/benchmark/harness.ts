@@ -1,4 +1,4 @@
-/** Runs the official program of a benchmark in Python: `resources/engines/<benchmark>_run.py`. */
+/** Runs the official program of a benchmark in Python, with a module of our Python package. */
 import { join } from "node:path";
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -16,8 +16,8 @@ export interface Harness {
   readonly name: string;
   readonly title: string;
   readonly packages: HarnessPackages;
-  /** The program in `resources/engines`. */
-  readonly script: string;
+  /** The module of `prove_rl.benchmarks`. */
+  readonly module: string;
   /** Its categories with their names in the paper's table. */
   readonly table: BenchmarkTable;
   /** The categories of the paper. */
@@ -96,6 +96,10 @@ const line = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("end"), stopped: z.string().nullable() }),
 ]);
 
+/** Runs a module of a package in a folder, where it is found before all that is installed. */
+const runModule =
+  "import runpy, sys; sys.path[0] = sys.argv.pop(1); runpy.run_module(sys.argv.pop(1), run_name='__main__')";
+
 /** Milliseconds; the program gives a sign of life every ten seconds. */
 const answerLimit = 120_000;
 
@@ -104,7 +108,7 @@ const answerLimit = 120_000;
  * does not run.
  */
 export async function runHarness(
-  { script, title, packages }: Harness,
+  { module, title, packages }: Harness,
   python: string,
   { key, user, parts, baseUrl, count, ...body }: HarnessRequest,
   { resources, printNote, showProgress, signal }: AppContext,
@@ -117,7 +121,7 @@ export async function runHarness(
   } = process.env;
   const { name, version } = packages;
   const harness = new PythonProcess(python, {
-    script: join(resources, "engines", script),
+    args: ["-c", runModule, join(resources, "python"), `prove_rl.benchmarks.${module}`],
     packages: `${name} ${version}`,
     signal,
     answerLimit,
@@ -183,13 +187,14 @@ export class PythonProcess {
   constructor(
     program: string,
     {
-      script,
+      args,
       packages,
       signal,
       answerLimit,
       env = process.env,
     }: {
-      readonly script: string;
+      /** The program with its arguments. */
+      readonly args: readonly string[];
       readonly packages: string;
       readonly signal: AbortSignal;
       readonly answerLimit: number;
@@ -203,7 +208,7 @@ export class PythonProcess {
     // -E: variables such as PYTHONPATH may name the current folder. -B: no compiled modules are
     // written beside the programs. The group of its own is ended together with what the process
     // starts, such as Python if the program is a script.
-    const child = spawn(program, ["-E", "-B", script], {
+    const child = spawn(program, ["-E", "-B", ...args], {
       stdio: ["pipe", "pipe", "pipe"],
       env,
       detached: process.platform !== "win32",

@@ -20,7 +20,7 @@ export interface HarnessPackages {
   readonly version: string;
   /** Whether results of another version cannot be compared. */
   readonly isExact: boolean;
-  /** The file in `resources/engines` that lists all packages with their versions. */
+  /** The file in `prove_rl/benchmarks` that lists all packages with their versions. */
   readonly requirements: string;
   /** Modules without which it does not run. */
   readonly modules: readonly string[];
@@ -130,7 +130,7 @@ async function installInto(
   { packages, context }: { readonly packages: HarnessPackages; readonly context: Context },
 ): Promise<string> {
   const python = join(folder, isWindows ? "Scripts/python.exe" : "bin/python");
-  const list = join(context.resources, "engines", packages.requirements);
+  const list = join(context.resources, "python/prove_rl/benchmarks", packages.requirements);
   // written last, so that an interrupted installation is repeated
   const marker = join(folder, "installed.txt");
   const expected = readFileSync(list, "utf8");

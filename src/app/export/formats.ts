@@ -208,7 +208,7 @@ const verl: ExportFormat = {
   name: "verl",
   reader: "verl",
   description:
-    "A row is one attempt at a whole task, for the agent loop of `prove_verl.py`. The attempt runs in a session of `prove-rl serve`, which also says what the user says later and what the attempt earns.",
+    "A row is one attempt at a whole task, for the agent loop of `prove_rl.verl`. The attempt runs in a session of `prove-rl serve`, which also says what the user says later and what the attempt earns.",
   columns: {
     data_source: "`prove`",
     prompt: "chat messages up to the user's first turn",

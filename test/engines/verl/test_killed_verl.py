@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, TASKS
-from prove_client import Client
+from prove_rl import Client
 
 ATTEMPTS = 8
 

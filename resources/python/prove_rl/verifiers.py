@@ -1,9 +1,8 @@
 """Trains with prime-rl and evaluates with verifiers on the tasks of `prove-rl serve`.
 
-This module is a taskset with its harness and environment. Where it can be imported, its id is
-`prove_verifiers`:
+This module is a taskset with its harness and environment. Their id is `prove_rl`:
 
-    vf-eval prove_verifiers --env.taskset.url http://127.0.0.1:8970 --env.taskset.split train
+    vf-eval prove_rl --env.taskset.url http://127.0.0.1:8970 --env.taskset.split train
 
 Each rollout has a session of its own, in which the model has the tools of the task, and the user
 speaks again after a message without calls. The reward is that of `prove-rl score`; its five parts
@@ -21,8 +20,9 @@ from typing import Any
 
 import verifiers.v1 as vf
 from openai import APIStatusError, AsyncOpenAI
-from prove_client import AsyncClient, AsyncSession, Client, Json
 from pydantic import Field
+
+from .client import AsyncClient, AsyncSession, Client, Json
 
 __all__ = ["ProveEnv", "ProveHarness", "ProveTaskset"]
 

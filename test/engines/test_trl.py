@@ -1,4 +1,4 @@
-"""prove_trl.py in TRL's own `GRPOTrainer`, with the service that `prove-rl serve` starts."""
+"""`prove_rl.trl` in TRL's own `GRPOTrainer`, with the service that `prove-rl serve` starts."""
 
 import json
 import math
@@ -14,8 +14,9 @@ from unittest.mock import patch
 import pytest
 import torch
 from conftest import ROOT, Served, serve
-from prove_client import Client
-from prove_trl import Environment, Prove, create_environment_class, prepare_template
+from prove_rl import Client
+from prove_rl.trl import Environment, Prove, prepare_template
+from prove_rl.trl.environment import create_environment_class
 from tiny_qwen import ScriptedGeneration, create_model, create_tokenizer, list_turns
 from transformers import AutoTokenizer
 from transformers.utils import get_json_schema
@@ -333,7 +334,7 @@ def test_two_processes(served: Served, rows: Path, tmp_path: Path) -> None:
     # the processes find no GPU and use the CPU
     options = ["--multi_gpu", "--num_machines", "1", "--mixed_precision", "no"]
     options += ["--dynamo_backend", "no", "--main_process_port", "0"]
-    paths = [str(ROOT / "resources/engines"), str(ROOT / "test/engines")]
+    paths = [str(ROOT / "resources/python"), str(ROOT / "test/engines")]
     result = subprocess.run(
         [*launch, *options, *program, str(served.tasks)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},

@@ -1,6 +1,6 @@
 """Runs the official T-Eval, from a copy of its repository, against an OpenAI-compatible endpoint.
 
-`prove-rl benchmark t-eval` starts this program; `harness_run` describes how they talk. The key of
+`prove-rl benchmark t-eval` starts this program; `harness` describes how they talk. The key of
 the endpoint comes from the environment (`OPENAI_API_KEY`). The request names the folders of the
 repository (`harness`), of the data (`data`), and of a model of sentence-transformers
 (`embeddings`, or null). Prompts, evaluators and the clean-up of answers are T-Eval's.
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from harness_run import (
+from .harness import (
     TOO_LONG,
     Reporter,
     StoppedError,

@@ -11,12 +11,20 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from prove_launch import serve
+from ..service import serve
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[2]
+"""The prepared folder, which has this package in it."""
 
 
 def main() -> int:
+    try:
+        return launch()
+    except KeyboardInterrupt:
+        return 130
+
+
+def launch() -> int:
     for name in ("accelerate", "trl"):
         if find_spec(name) is None:
             print(f"{name} is not installed: run pip install -r requirements.txt in {FOLDER}")
@@ -30,10 +38,3 @@ def main() -> int:
         # the menus are set per row, which TRL calls experimental
         environment = {"TRL_EXPERIMENTAL_SILENCE": "1", **os.environ, "PROVE_URL": url}
         return subprocess.run(command, env=environment, check=False).returncode
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -1,4 +1,4 @@
-"""prove_verifiers.py in verifiers' own environment, with a scripted endpoint as the model."""
+"""`prove_rl.verifiers` in verifiers' own environment, with a scripted endpoint as the model."""
 
 import asyncio
 import contextlib
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import prove_verifiers
+import prove_rl.verifiers
 import pytest
 import verifiers.v1 as vf
 from conftest import Attempt, Served
-from prove_client import AsyncClient, Client
+from prove_rl import AsyncClient, Client
 
 
 @pytest.fixture(name="endpoint")
@@ -74,7 +74,7 @@ def play(
 ) -> list[Any]:
     """The traces of rollouts of verifiers, at the same time, that make these attempts."""
     tasks = sorted({attempts[i].task_id for i in numbers})
-    taskset = {"id": "prove_verifiers", "url": served.url, "tasks": tasks}
+    taskset = {"id": "prove_rl", "url": served.url, "tasks": tasks}
     env = vf.load_environment(vf.resolve_env_config({"taskset": taskset, "agent": agent}))
     rows = {it.data.task_id: it for it in env.taskset}
     client = vf.EvalClientConfig(base_url=endpoint, api_key_var="NO_KEY")
@@ -145,7 +145,7 @@ def test_a_rollout_in_which_the_service_fails_has_no_reward(
     def connect(_: str) -> AsyncClient:
         return AsyncClient("http://127.0.0.1:1", patience=0)
 
-    monkeypatch.setattr(prove_verifiers, "connect", connect)
+    monkeypatch.setattr(prove_rl.verifiers, "connect", connect)
     [trace] = play(served, endpoint, attempts, [0])
     assert not trace.ok
     assert trace.rewards == {}
@@ -154,7 +154,7 @@ def test_a_rollout_in_which_the_service_fails_has_no_reward(
 
 def test_tasks_that_the_service_does_not_offer(served: Served) -> None:
     config = vf.resolve_env_config(
-        {"taskset": {"id": "prove_verifiers", "url": served.url, "tasks": ["gone-1"]}}
+        {"taskset": {"id": "prove_rl", "url": served.url, "tasks": ["gone-1"]}}
     )
     with pytest.raises(ValueError, match="does not offer gone-1"):
         list(vf.load_environment(config).taskset)

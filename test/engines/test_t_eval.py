@@ -1,4 +1,4 @@
-"""t_eval_run.py with an endpoint and evaluators that stand in for T-Eval's, which no package has."""
+"""t_eval.py with an endpoint and evaluators that stand in for T-Eval's, which no package has."""
 
 import io
 import json
@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import t_eval_run
-from harness_run import TOO_LONG, Reporter
+from prove_rl.benchmarks import t_eval
+from prove_rl.benchmarks.harness import TOO_LONG, Reporter
 
 
 class InstructEvaluator:
@@ -86,7 +86,7 @@ def run(folder: Path, categories: list[str]) -> list[Any]:
         "data": str(folder),
     }
     stream = io.StringIO()
-    t_eval_run.run(harness, request, Reporter(stream))
+    t_eval.run(harness, request, Reporter(stream))
     return [json.loads(it) for it in stream.getvalue().splitlines()]
 
 
@@ -128,6 +128,6 @@ def test_cases_are_asked_once_and_scored_by_category(tmp_path: Path) -> None:
 def test_a_function_is_taken_from_a_program(tmp_path: Path) -> None:
     file = tmp_path / "test.py"
     file.write_text("import missing\ndef clean(text):\n    return text.strip()\n", encoding="utf-8")
-    assert t_eval_run.load_function(file, "clean")(" a ") == "a"
+    assert t_eval.load_function(file, "clean")(" a ") == "a"
     with pytest.raises(ImportError, match="has no function other"):
-        t_eval_run.load_function(file, "other")
+        t_eval.load_function(file, "other")

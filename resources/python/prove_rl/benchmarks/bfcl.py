@@ -1,6 +1,6 @@
 """Runs the multi-turn categories of the official bfcl-eval against an OpenAI-compatible endpoint.
 
-`prove-rl benchmark bfcl` starts this program; `harness_run` describes how they talk. The key of the
+`prove-rl benchmark bfcl` starts this program; `harness` describes how they talk. The key of the
 endpoint comes from the environment (`OPENAI_API_KEY`). Data, handler, file formats and checkers are
 those of bfcl-eval: this program schedules the entries, and stops where the endpoint fails.
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from harness_run import (
+from .harness import (
     TOO_LONG,
     Reporter,
     StoppedError,

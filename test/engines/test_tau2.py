@@ -1,11 +1,11 @@
-"""tau2_run.py: the guard of the calculator, and what it makes of simulations."""
+"""tau2.py: the guard of the calculator, and what it makes of simulations."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import tau2_run
-from harness_run import TOO_LONG
+from prove_rl.benchmarks import tau2
+from prove_rl.benchmarks.harness import TOO_LONG
 
 
 class Environment:
@@ -17,7 +17,7 @@ def test_the_calculator_refuses_powers() -> None:
     class Guarded(Environment):
         pass
 
-    tau2_run.guard_calculator(Guarded)
+    tau2.guard_calculator(Guarded)
     call = Guarded().make_tool_call
     assert call("calculate", expression="2 * 3") == (
         "calculate",
@@ -80,13 +80,13 @@ def test_simulations_have_verdicts(
     failure: str | None,
 ) -> None:
     score = {"id": "retail/7", "category": "retail", "valid": valid}
-    assert tau2_run.create_score("retail", simulation) == {
+    assert tau2.create_score("retail", simulation) == {
         **score,
         "error": error,
         "message": message,
         "refusal": TOO_LONG if message is not None and failure is None else failure,
     }
-    assert tau2_run.describe_failure(simulation) == failure
+    assert tau2.describe_failure(simulation) == failure
 
 
 def test_errors_for_long_conversations_are_known_by_their_code() -> None:
@@ -97,6 +97,6 @@ def test_errors_for_long_conversations_are_known_by_their_code() -> None:
         code = TOO_LONG
 
     harness = SimpleNamespace(errors=SimpleNamespace(ContextWindowExceededError=TooLongError))
-    assert tau2_run.is_too_long(harness, TooLongError())
-    assert tau2_run.is_too_long(harness, RefusedError())
-    assert not tau2_run.is_too_long(harness, ValueError(TOO_LONG))
+    assert tau2.is_too_long(harness, TooLongError())
+    assert tau2.is_too_long(harness, RefusedError())
+    assert not tau2.is_too_long(harness, ValueError(TOO_LONG))

@@ -1,4 +1,4 @@
-"""prove_verl.py in verl's own worker for rollouts, with the service that `prove-rl serve` starts."""
+"""`prove_rl.verl` in verl's own worker for rollouts, with the service that `prove-rl serve` starts."""
 
 import json
 import math
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import Attempt, Served
-from prove_client import AsyncClient, AsyncSession, Client, ProveError
+from prove_rl import AsyncClient, AsyncSession, Client, ProveError
 from tiny_qwen import END, ScriptedGeneration
 from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
 from verl.utils.config import validate_config
@@ -250,7 +250,7 @@ def test_a_service_that_fails_leaves_attempts_without_a_score(
     worker: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others of the batch are trained on, because all have the same keys."""
-    monkeypatch.setattr("prove_verl.connect", lambda url: FailingClient(url))
+    monkeypatch.setattr("prove_rl.verl.connect", lambda url: FailingClient(url))
     output = run_batch(worker, choose_rows(worker, ["banking-11-1"], 6), lambda *_: LISTING + END)
     unscorable = output.non_tensor_batch["unscorable"]
     assert 0 < unscorable.sum() < 6

@@ -1,4 +1,4 @@
-"""prove_client.py against the service: attempts, errors, and connections that are cut."""
+"""The client against the service: attempts, errors, and connections that are cut."""
 
 import asyncio
 import json
@@ -9,12 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import prove_client
+import prove_rl
 import pytest
 from conftest import Served
-from prove_client import AsyncClient, Client, ProveError, Session
+from prove_rl import AsyncClient, Client, ProveError, Session
+from prove_rl.client import create_session_id, format_body
 from typing_extensions import Self
 
 TASK = "email-11-0"
@@ -110,10 +112,10 @@ def test_a_number_that_the_service_does_not_know_is_a_bad_argument(
 def test_other_values_of_a_request_stay_what_they_are() -> None:
     largest = int(sys.float_info.max)
     kept = {"whole": 2**60, "digits": "7" * 400, "long": largest, "none": None, "list": [0.1, True]}
-    assert prove_client.format_body(kept) == json.dumps(kept)
+    assert format_body(kept) == json.dumps(kept)
     changed = {**kept, "list": [math.nan, {"x": -math.inf}], "more": -10 * largest}
     expected = {**kept, "list": ["NaN", {"x": "-Infinity"}], "more": str(-10 * largest)}
-    assert json.loads(prove_client.format_body(changed)) == expected
+    assert json.loads(format_body(changed)) == expected
 
 
 def test_a_refusal_has_a_code_and_says_what_to_do(client: Client) -> None:
@@ -175,7 +177,7 @@ def test_calls_are_executed_once_though_connections_are_cut(served: Served) -> N
 
 
 def test_a_batch_that_cannot_be_repeated_safely_is_not_repeated(served: Served) -> None:
-    id = prove_client.create_session_id()
+    id = create_session_id()
     balance = {"name": "banking_get_balance", "arguments": {"account_id": "acc_101"}}
     calls = [{"do": "call", "session_id": id, "body": {"seq": seq, **balance}} for seq in (1, 2)]
     client = Client(served.url)
@@ -190,12 +192,12 @@ def test_a_batch_that_cannot_be_repeated_safely_is_not_repeated(served: Served) 
 
 
 def test_an_old_python_is_told_which_one_it_needs() -> None:
-    program = "import sys; sys.version_info = (3, 8, 20); import prove_client"
-    folder = str(prove_client.__file__).rpartition("prove_client")[0]
+    program = "import sys; sys.version_info = (3, 8, 20); import prove_rl"
+    folder = Path(prove_rl.__file__).parents[1]
     result = subprocess.run(
         [sys.executable, "-c", program], check=False, cwd=folder, capture_output=True, text=True
     )
-    assert "prove_client needs Python 3.10 or later, and this is 3.8" in result.stderr
+    assert "prove_rl needs Python 3.10 or later, and this is 3.8" in result.stderr
 
 
 class CuttingProxy:

@@ -17,11 +17,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from prove_client import Json
-from prove_groups import append_metrics, cut_metrics, write_end, write_groups
-from prove_launch import serve
+from ..client import Json
+from ..groups import append_metrics, cut_metrics, write_end, write_groups
+from ..service import serve
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[2]
+"""The prepared folder, which has this package in it."""
 LOG = FOLDER / "verl.jsonl"
 ATTEMPTS = FOLDER / "attempts"
 
@@ -39,6 +40,13 @@ LOGS = {
 
 
 def main() -> int:
+    try:
+        return launch()
+    except KeyboardInterrupt:
+        return 130
+
+
+def launch() -> int:
     config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
     arguments = [it for it in sys.argv[1:] if it != "--print"]
     command = [sys.executable, "-m", "verl.trainer.main_ppo", *list_overrides(config), *arguments]
@@ -151,10 +159,3 @@ class StepLog:
 
 def list_attempts(step: int) -> list[Path]:
     return list((ATTEMPTS / str(step)).glob("*.json"))
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)

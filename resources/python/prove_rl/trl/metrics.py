@@ -1,6 +1,6 @@
 """Writes the metrics of a TRL training as PROVE's runs have them, so that the editor draws them.
 
-The attempts are read from the group files that `prove_trl.Prove(record=...)` writes.
+The attempts are read from the group files that `Prove(record=...)` writes.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from prove_client import Json
-from prove_groups import append_metrics, cut_metrics, write_end
 from transformers import TrainerCallback
+
+from ..client import Json
+from ..groups import append_metrics, cut_metrics, write_end
 
 LOGS = {
     "loss": "loss",

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[2]
+"""The prepared folder, which has this package in it."""
 
 try:
     import trl
@@ -22,9 +23,9 @@ try:
 except ImportError as error:
     sys.exit(f"{error}: run pip install -r requirements.txt in {FOLDER}")
 
-from prove_client import CONNECTION_ERRORS
-from prove_run import RunMetrics
-from prove_trl import Prove, end_process, prepare_template, save_model, write_together
+from ..client import CONNECTION_ERRORS
+from ..trl import Prove, end_process, prepare_template, save_model, write_together
+from ..trl.metrics import RunMetrics
 
 
 def main() -> None:
@@ -109,7 +110,3 @@ def is_json(file: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-if __name__ == "__main__":
-    main()

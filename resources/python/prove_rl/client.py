@@ -26,7 +26,6 @@ import math
 import os
 import re
 import secrets
-import sys
 import threading
 import time
 import urllib.parse
@@ -36,12 +35,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-python = sys.version_info[:2]
-if python < (3, 10):
-    raise ImportError(
-        f"prove_client needs Python 3.10 or later, and this is {python[0]}.{python[1]}"
-    )
 
 Json = dict[str, Any]
 Result = TypeVar("Result")

@@ -3,7 +3,7 @@
 The file that `actor_rollout_ref.rollout.agent.agent_loop_config_path` names has the entry
 
     - name: prove_agent
-      _target_: prove_verl.ProveAgentLoop
+      _target_: prove_rl.verl.ProveAgentLoop
 
 and the rows are those of `prove-rl export --to verl`. Each attempt has a session of its own, in
 which a message's calls are executed in their order, and the user speaks again after a message
@@ -21,7 +21,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prove_client import (
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput
+from verl.experimental.agent_loop.tool_parser import ToolParser
+from verl.utils.profiler import simple_timer
+from verl.utils.rollout_trace import rollout_trace_op
+
+from .client import (
     CONNECTION_ERRORS,
     AsyncClient,
     AsyncSession,
@@ -29,10 +34,6 @@ from prove_client import (
     ProveError,
     create_session_id,
 )
-from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput
-from verl.experimental.agent_loop.tool_parser import ToolParser
-from verl.utils.profiler import simple_timer
-from verl.utils.rollout_trace import rollout_trace_op
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean, pstdev, stdev
 from typing import Any
 
-from prove_client import Json
+from .client import Json
 
 PARTS = ("validity", "coverage", "efficiency", "name", "argument")
 

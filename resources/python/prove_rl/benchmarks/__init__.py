@@ -1,0 +1,1 @@
+"""The programs that `prove-rl benchmark` starts, one for each official benchmark."""

@@ -1,0 +1,1 @@
+"""The programs of the folders that `prove-rl engine prepare` writes."""
