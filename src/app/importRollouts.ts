@@ -13,7 +13,7 @@ import { LineWriter } from "../storage/lineWriter.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { formatTrajectory, type Trajectory } from "../trajectory/trajectory.ts";
-import { UserError } from "../userError.ts";
+import { describeFailure, UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
 import { readRollouts, RowRemarks } from "../rollouts/readRollouts.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
@@ -41,8 +41,10 @@ interface RolloutImport {
 export interface ImportReport {
   readonly file: string;
   readonly imported: number;
-  /** Rows that are not JSON, or were cut off. */
+  /** Rows that are not JSON, were cut off, or cannot be shown. */
   readonly skipped: number;
+  /** Attempts at which this program failed; they are shown as they are in the file. */
+  readonly faults: number;
   readonly attempts: readonly ImportedAttempt[];
 }
 
@@ -69,12 +71,14 @@ export async function importRollouts(
   const known = await readKnownTasks(request.tasks, context);
   const importOne = createImporter(request, known, context);
   const attempts: ImportedAttempt[] = [];
+  let faults = 0;
   const remarks = new RowRemarks(printNote);
   let writer: LineWriter | undefined;
   try {
     for await (const rollout of readRollouts(from, format, remarks)) {
       signal.throwIfAborted();
-      const { trajectory, attempt } = importOne(rollout);
+      const { trajectory, attempt, hasFault = false } = importOne(rollout);
+      if (hasFault) faults++;
       writer ??= new LineWriter(file);
       writer.append(formatTrajectory(trajectory).trimEnd());
       attempts.push(attempt);
@@ -88,7 +92,7 @@ export async function importRollouts(
     throw error;
   }
   remarks.finish();
-  return { file, imported: attempts.length, skipped: remarks.skipped, attempts };
+  return { file, imported: attempts.length, skipped: remarks.skipped, faults, attempts };
 }
 
 async function readKnownTasks(
@@ -104,6 +108,7 @@ async function readKnownTasks(
 interface Imported {
   readonly trajectory: Trajectory;
   readonly attempt: ImportedAttempt;
+  readonly hasFault?: boolean;
 }
 
 function createImporter(
@@ -117,6 +122,7 @@ function createImporter(
     const policy = givenPolicy ?? rollout.policy ?? format.name;
     const row = { id, policy, reported: rollout.score ?? null };
     const task = known.find(rollout);
+    let hasFault = false;
     if (task)
       try {
         const executed = executeRollout(rollout, task, { id, policy, catalog });
@@ -128,13 +134,17 @@ function createImporter(
         const { trajectory, notes } = executed;
         return { trajectory, attempt: { ...row, task: task.id, reward, success, notes } };
       } catch (error) {
-        // a task that can no longer be opened does not stop the others
-        if (!(error instanceof UserError)) throw error;
-        printNote(escapeInvisible(`${id} is not executed: ${error.what}\n  ${error.remedy}`));
+        // one attempt does not stop the others
+        hasFault = !(error instanceof UserError);
+        const reason = hasFault
+          ? describeFailure(error)
+          : `${(error as UserError).what}\n  ${(error as UserError).remedy}`;
+        printNote(escapeInvisible(`${id} is not executed: ${reason}`));
       }
     return {
       trajectory: createShownTrajectory(rollout, { id, policy, format: format.name }),
       attempt: { ...row, task: null, reward: null, success: null, notes: [] },
+      hasFault,
     };
   };
 }
@@ -144,6 +154,7 @@ export function formatImport({
   file,
   imported,
   skipped,
+  faults,
   attempts,
 }: ImportReport): readonly string[] {
   const executed = attempts.filter(it => it.task !== null);
@@ -164,6 +175,7 @@ export function formatImport({
   if (noted.length > maxNotes)
     lines.push(`${noted.length - maxNotes} more differ from their file (--json lists them)`);
   if (skipped > 0) lines.push(`${skipped} not read`);
+  if (faults > 0) lines.push(`${faults} at which PROVE failed`);
   return lines;
 }
 

@@ -77,7 +77,7 @@ export const importTasks = defineCommand({
           `${from} holds no rollouts`,
           `check that ${rollouts.writer} has written rollouts into it`,
         );
-      return report.skipped > 0 ? 1 : 0;
+      return report.skipped + report.faults > 0 ? 1 : 0;
     }
     const format = name as ImportFormat;
     const file = resolve(cwd, out);

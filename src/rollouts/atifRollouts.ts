@@ -3,31 +3,37 @@
  * inside an agent is not read.
  */
 import { z } from "zod";
-import { formatContent } from "./chatRollouts.ts";
-import type { RolloutMessage } from "./rollout.ts";
-import { taskColumns, type RolloutFormat } from "./rollout.ts";
-
-const contentSchema = z.union([
-  z.string(),
-  z.array(z.looseObject({ type: z.string(), text: z.string().nullish() })),
-]);
+import { contentSchema, formatContent } from "./chatRows.ts";
+import { ConversationBuilder } from "./conversation.ts";
+import {
+  argumentsSchema,
+  type CountOmitted,
+  type RolloutFormat,
+  type RolloutMessage,
+  taskColumns,
+} from "./rollout.ts";
 
 const stepSchema = z.looseObject({
   source: z.enum(["system", "user", "agent"]),
   message: contentSchema,
+  reasoning_content: z.string().nullish(),
   tool_calls: z
     .array(
       z.looseObject({
         tool_call_id: z.string(),
         function_name: z.string(),
-        arguments: z.record(z.string(), z.json()),
+        arguments: argumentsSchema,
       }),
     )
     .nullish(),
   observation: z
     .looseObject({
       results: z.array(
-        z.looseObject({ source_call_id: z.string().nullish(), content: contentSchema.nullish() }),
+        z.looseObject({
+          source_call_id: z.string().nullish(),
+          content: contentSchema,
+          subagent_trajectory_ref: z.json().optional(),
+        }),
       ),
     })
     .nullish(),
@@ -52,7 +58,7 @@ export const atif: RolloutFormat = {
   name: "atif",
   noun: "a document of the Agent Trajectory Interchange Format",
   writer: "Harbor or our export",
-  parseRow(json, check) {
+  parseRow(json, { check, omit }) {
     const { session_id, trajectory_id, agent, steps, extra } = check(documentSchema, json);
     return {
       id: trajectory_id ?? session_id ?? undefined,
@@ -61,40 +67,35 @@ export const atif: RolloutFormat = {
       policy: agent.model_name ?? agent.name,
       menu: agent.tool_definitions?.flatMap(it => it.function?.name ?? []),
       prompt: [],
-      completion: steps.flatMap(createMessages),
+      completion: steps.flatMap(it => createMessages(it, omit)),
     };
   },
 };
 
-function createMessages({
-  source,
-  message,
-  tool_calls: calls,
-  observation,
-}: z.infer<typeof stepSchema>): readonly RolloutMessage[] {
-  const text = formatParts(message);
-  if (source === "system") return [];
-  if (source === "user") return [{ role: "user", text }];
+/** The results of calls belong to the step of the agent that made them. */
+function createMessages(
+  { source, message, reasoning_content, tool_calls, observation }: z.infer<typeof stepSchema>,
+  omit: CountOmitted,
+): readonly RolloutMessage[] {
+  const conversation = new ConversationBuilder(omit);
   const results = observation?.results ?? [];
-  return [
-    {
-      role: "assistant",
-      text,
-      calls: (calls ?? []).map((it, i) => {
-        // a result that names no call is that of the call in its place
-        const named = results.find(result => result.source_call_id === it.tool_call_id);
-        const found = named ?? (results[i]?.source_call_id == null ? results[i] : undefined);
-        return {
-          name: it.function_name,
-          arguments: it.arguments,
-          result: found?.content == null ? undefined : formatParts(found.content),
-        };
-      }),
-    },
-  ];
+  if (source === "user") conversation.addUser(formatContent(message, omit));
+  if (source === "agent") {
+    if (reasoning_content) omit("thought");
+    conversation.addAssistant(
+      formatContent(message, omit),
+      (tool_calls ?? []).map(it => ({
+        id: it.tool_call_id,
+        name: it.function_name,
+        arguments: it.arguments,
+      })),
+    );
+  }
+  // a result that names no call is that of the call in its place
+  for (const it of results) {
+    if (it.subagent_trajectory_ref != null) omit("agent");
+    if (it.content != null)
+      conversation.addResult({ id: it.source_call_id, text: formatContent(it.content, omit) });
+  }
+  return conversation.messages;
 }
-
-const formatParts = (content: z.infer<typeof contentSchema>): string =>
-  typeof content === "string"
-    ? content
-    : formatContent(content.map(it => ({ type: it.type, text: it.text ?? "" })));

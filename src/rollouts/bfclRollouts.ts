@@ -1,11 +1,13 @@
 /**
  * The result files of `bfcl-eval`: one entry a line, with the calls of each turn and step, and an
- * inference log with what the user said and the calls returned.
+ * inference log with what the user said and the calls returned. Models that are prompted for calls
+ * write them in Python's syntax.
  */
 import { parseJsonOrText } from "../policy/chatMessages.ts";
 import { z } from "zod";
 import type { Json } from "../environment/json.ts";
-import type { RolloutCall, RolloutMessage } from "./rollout.ts";
+import { ConversationBuilder } from "./conversation.ts";
+import { parsePythonCalls } from "./pythonCalls.ts";
 import type { RolloutFormat } from "./rollout.ts";
 
 const callSchema = z.record(z.string(), z.json());
@@ -14,7 +16,9 @@ const stepSchema = z.union([z.string(), z.array(callSchema), z.null()]);
 type Step = z.infer<typeof stepSchema>;
 
 const rowSchema = z.looseObject({
-  id: z.string(),
+  id: z.string().optional(),
+  // instead of the id in files of 2024
+  idx: z.int().optional(),
   // turns of steps, the calls of one message, or its text, which is also that of a failed request
   result: z.union([z.array(z.array(stepSchema)), z.array(callSchema), z.string()]),
   inference_log: z.union([z.array(z.json()), z.string()]).nullish(),
@@ -32,20 +36,19 @@ export const bfcl: RolloutFormat = {
   name: "bfcl",
   noun: "an entry of a BFCL result file",
   writer: "bfcl-eval",
-  parseRow(json, check) {
-    const { id, result, inference_log: log, traceback } = check(rowSchema, json);
+  parseRow(json, { check, omit }) {
+    const row = check(rowSchema, json);
+    const { result, inference_log: log, traceback } = row;
+    const id = row.id ?? (row.idx === undefined ? undefined : String(row.idx));
+    if (traceback !== undefined && typeof result === "string")
+      return { id, prompt: [], completion: [], end: { kind: "ended", by: "fault", fault: result } };
     const turns = Array.isArray(log)
       ? log.flatMap(it => turnLogSchema.safeParse(it).data ?? [])
       : [];
-    const fault =
-      traceback !== undefined && typeof result === "string"
-        ? ({ end: { kind: "ended", by: "fault", fault: result } } as const)
-        : {};
-    const completion =
-      typeof result === "string" || !isTurnList(result)
-        ? [createMessage(result, [])]
-        : result.flatMap((steps, i) => createTurn(steps, turns[i]));
-    return { id, prompt: [], completion: "end" in fault ? [] : completion, ...fault };
+    const conversation = new ConversationBuilder(omit);
+    if (typeof result === "string" || !isTurnList(result)) addStep(conversation, result);
+    else for (const [i, steps] of result.entries()) addTurn(conversation, steps, turns[i]);
+    return { id, prompt: [], completion: conversation.messages };
   },
 };
 
@@ -54,40 +57,35 @@ const isTurnList = (result: readonly unknown[]): result is readonly (readonly St
 
 type TurnLog = z.infer<typeof turnLogSchema>;
 
-function createTurn(steps: readonly Step[], log: TurnLog | undefined): readonly RolloutMessage[] {
-  const said = (log?.begin_of_turn_query ?? [])
-    .filter(it => it.role === "user")
-    .map(it => ({ role: "user" as const, text: it.content }));
-  return [
-    ...said,
-    ...steps.map((step, i) => {
-      const logged = stepLogSchema.safeParse(log?.[`step_${i}`]).data ?? [];
-      return createMessage(
-        step,
-        logged.filter(it => it.role === "tool").map(it => formatResult(it.content)),
-      );
-    }),
-  ];
+function addTurn(
+  conversation: ConversationBuilder,
+  steps: readonly Step[],
+  log: TurnLog | undefined,
+): void {
+  for (const it of log?.begin_of_turn_query ?? [])
+    if (it.role === "user") conversation.addUser(it.content);
+  for (const [i, step] of steps.entries()) {
+    addStep(conversation, step);
+    for (const it of stepLogSchema.safeParse(log?.[`step_${i}`]).data ?? [])
+      if (it.role === "tool") {
+        const text = formatResult(it.content);
+        conversation.addResult({ text, isError: text.startsWith("Error during execution:") });
+      }
+  }
 }
 
 const formatResult = (content: Json | undefined): string =>
   typeof content === "string" ? content : JSON.stringify(content ?? null);
 
-function createMessage(step: Step, results: readonly string[]): RolloutMessage {
-  if (step === null || typeof step === "string")
-    return { role: "assistant", text: step ?? "", calls: [] };
-  const calls = step.flatMap(it => Object.entries(it));
-  return {
-    role: "assistant",
-    text: "",
-    calls: calls.map(([name, args], i): RolloutCall => {
-      const result = results[i];
-      return {
-        name,
-        arguments: typeof args === "string" ? parseJsonOrText(args) : args,
-        result,
-        isError: result?.startsWith("Error during execution:") ?? false,
-      };
-    }),
-  };
+function addStep(conversation: ConversationBuilder, step: Step): void {
+  const text = typeof step === "string" ? step : "";
+  const parsed = parsePythonCalls(text);
+  const calls = Array.isArray(step) ? step.flatMap(it => Object.entries(it)) : [];
+  conversation.addAssistant(parsed ? "" : text, [
+    ...(parsed ?? []),
+    ...calls.map(([name, args]) => ({
+      name,
+      arguments: typeof args === "string" ? parseJsonOrText(args) : args,
+    })),
+  ]);
 }

@@ -1,77 +1,26 @@
 /**
  * Rollouts as chat messages or as text: message logs in OpenAI's chat format (fine-tuning files and
- * our exports `openai` and `sft`), the completions that TRL logs with `log_completions` and rows of
- * our export `trl`, and what verl writes with `trainer.rollout_data_dir`.
+ * our exports `openai` and `sft`) and in that of ShareGPT, the completions that TRL logs with
+ * `log_completions` and rows of our export `trl`, and what verl writes with
+ * `trainer.rollout_data_dir`.
  */
 import { z } from "zod";
-import type { Json } from "../environment/json.ts";
-import { assistantMessageSchema, parseAssistantMessage } from "../policy/endpointFormat.ts";
-import { type RolloutMessage, taskColumns, type RolloutFormat, numberSchema } from "./rollout.ts";
+import {
+  chatRowsSchema,
+  isMessage,
+  isRecord,
+  parseChatRows,
+  parseMessageList,
+  parseOrUndefined,
+} from "./chatRows.ts";
 import { parseHermesText, parseToolCallText } from "./hermesText.ts";
-
-const contentSchema = z
-  .union([
-    z.string(),
-    z.array(z.looseObject({ type: z.string().optional(), text: z.string().optional() })),
-  ])
-  .nullish();
-
-const textMessageSchema = z.looseObject({
-  role: z.enum(["system", "developer", "user"]),
-  content: contentSchema,
-});
-
-const toolMessageSchema = z.looseObject({
-  role: z.literal("tool"),
-  content: z.json().optional(),
-  tool_call_id: z.string().nullish(),
-});
-
-/** One message; keys that are not read here are allowed. */
-const chatMessageSchema = z.discriminatedUnion("role", [
-  textMessageSchema,
-  assistantMessageSchema.extend({ role: z.literal("assistant") }),
-  toolMessageSchema,
-]);
-
-type ChatMessageRow = z.infer<typeof chatMessageSchema>;
-
-/**
- * The messages without those of the system. A result belongs to the call with its id, or to the
- * first of the last message's calls that has none yet.
- */
-function parseChatMessages(rows: readonly ChatMessageRow[]): readonly RolloutMessage[] {
-  const messages: RolloutMessage[] = [];
-  let open: OpenCall[] = [];
-  for (const row of rows)
-    if (row.role === "user") messages.push({ role: "user", text: formatContent(row.content) });
-    else if (row.role === "assistant") {
-      const { text, calls } = parseAssistantMessage(row);
-      open = calls.map(it => ({ ...it }));
-      messages.push({ role: "assistant", text, calls: open });
-    } else if (row.role === "tool") {
-      const call =
-        open.find(it => it.id === row.tool_call_id) ?? open.find(it => it.result === undefined);
-      if (call) call.result = formatResult(row.content);
-    }
-  return messages;
-}
-
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: Json;
-  result?: string;
-}
-
-export const formatContent = (content: z.infer<typeof contentSchema>): string =>
-  typeof content === "string" ? content : (content ?? []).map(it => it.text ?? "").join("");
-
-function formatResult(content: Json | undefined): string {
-  if (typeof content === "string") return content;
-  const parts = z.array(z.looseObject({ text: z.string() })).safeParse(content).data;
-  return parts ? parts.map(it => it.text).join("") : JSON.stringify(content ?? null);
-}
+import {
+  type CountOmitted,
+  type RolloutMessage,
+  taskColumns,
+  type RolloutFormat,
+  numberSchema,
+} from "./rollout.ts";
 
 /** The names in OpenAI function definitions, which are objects or a JSON text with a list. */
 const toolsSchema = z
@@ -88,20 +37,47 @@ const namedToolSchema = z.union([z.looseObject({ function: named }), named]) as 
   { readonly function: { readonly name: string } } | { readonly name: string }
 >;
 
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** The messages of a row, which some data sets have in two lists, or in ShareGPT's format. */
+function findMessages(row: unknown): unknown {
+  if (Array.isArray(row)) return { messages: row };
+  if (!isRecord(row) || row["messages"] !== undefined) return row;
+  const { conversations, conversation, prompt, completion } = row;
+  const turns = conversations ?? conversation;
+  if (Array.isArray(turns)) return { ...row, messages: turns.flatMap(parseTurn) };
+  if (prompt === undefined || completion === undefined) return row;
+  const sides = [toRows(prompt, "user"), toRows(completion, "assistant")];
+  return sides.every(Array.isArray) ? { ...row, messages: sides.flat() } : row;
 }
 
-const messages = z.array(chatMessageSchema).min(1);
+function toRows(side: unknown, role: "user" | "assistant"): unknown {
+  if (typeof side !== "string") return side;
+  return parseMessageList(side) ?? [{ role, content: side }];
+}
+
+const roles: Readonly<Record<string, string>> = {
+  human: "user",
+  gpt: "assistant",
+  chatgpt: "assistant",
+  model: "assistant",
+  observation: "tool",
+  function_response: "tool",
+};
+
+/** The message of a turn in ShareGPT's format; one that is not in it, as it is. */
+function parseTurn(turn: unknown): unknown {
+  if (!isRecord(turn) || typeof turn["from"] !== "string" || isMessage(turn)) return turn;
+  const { from, value } = turn;
+  if (from !== "function_call") return { role: roles[from] ?? from, content: value };
+  const calls = typeof value === "string" ? parseOrUndefined(value) : value;
+  return isRecord(calls) || Array.isArray(calls)
+    ? { role: "assistant", content: "", tool_calls: [calls].flat() }
+    : { role: "assistant", content: `<tool_call>${String(value)}</tool_call>` };
+}
 
 const openaiRow = z.preprocess(
-  it => (Array.isArray(it) ? { messages: it } : it),
+  findMessages,
   z.looseObject({
-    messages,
+    messages: chatRowsSchema.refine(it => it.length > 0, "there are no messages"),
     tools: toolsSchema,
     model: z.string().nullish(),
     metadata: z.looseObject(taskColumns).nullish(),
@@ -113,7 +89,7 @@ export const openai: RolloutFormat = {
   name: "openai",
   noun: "a row with messages in OpenAI's chat format",
   writer: "an endpoint's client or a fine-tuning export",
-  parseRow(json, check) {
+  parseRow(json, { check, omit }) {
     const row = check(openaiRow, json);
     const { task_id, trajectory_id, turn } = { ...row.metadata, ...row };
     return {
@@ -123,12 +99,17 @@ export const openai: RolloutFormat = {
       policy: row.model ?? undefined,
       menu: row.tools,
       prompt: [],
-      completion: parseChatMessages(row.messages),
+      completion: parseChatRows(row.messages, omit),
+      score: numberSchema.safeParse(row["reward"] ?? row["score"]).data ?? undefined,
     };
   },
 };
 
-const textOrMessages = z.union([z.string(), z.array(chatMessageSchema)]);
+/** A text that is the JSON of a list of messages stands for the list. */
+const textOrMessages = z.preprocess(
+  it => (typeof it === "string" ? (parseMessageList(it) ?? it) : it),
+  z.union([z.string(), chatRowsSchema]),
+);
 
 const trlRow = z.looseObject({
   prompt: textOrMessages,
@@ -144,15 +125,15 @@ export const trl: RolloutFormat = {
   name: "trl",
   noun: "a row of TRL's completions",
   writer: "TRL's log_completions or our export",
-  parseRow(json, check) {
+  parseRow(json, { check, omit }) {
     const row = check(trlRow, json);
     return {
       id: row.trajectory_id ?? row.task_id ?? undefined,
       task: row.task_id ?? undefined,
       turn: row.turn ?? undefined,
       menu: row.menu,
-      prompt: parseSide(row.prompt, text => ({ role: "user", text })),
-      completion: parseSide(row.completion ?? [], parseToolCallText),
+      prompt: parseSide(row.prompt, omit, text => ({ role: "user", text })),
+      completion: parseSide(row.completion ?? [], omit, parseToolCallText),
       ...(row.completion == null ? { end: { kind: "ended", by: "limit" } } : {}),
       score: findReward(json as Readonly<Record<string, unknown>>),
     };
@@ -161,9 +142,10 @@ export const trl: RolloutFormat = {
 
 const parseSide = (
   side: TextOrMessages,
+  omit: CountOmitted,
   parseText: (text: string) => RolloutMessage,
 ): readonly RolloutMessage[] =>
-  typeof side === "string" ? [parseText(side)] : parseChatMessages(side);
+  typeof side === "string" ? [parseText(side)] : parseChatRows(side, omit);
 
 /**
  * The column `reward`, or TRL's first reward. Null stands for no score. The row is the one of the
@@ -188,14 +170,14 @@ export const verl: RolloutFormat = {
   name: "verl",
   noun: "a row of verl's rollouts",
   writer: "verl's trainer.rollout_data_dir",
-  parseRow(json, check) {
+  parseRow(json, { check, omit }) {
     const row = check(verlRow, json);
     return {
       id: row.trajectory_id ?? row.task_id ?? undefined,
       task: row.task_id ?? undefined,
       turn: row.turn ?? undefined,
-      prompt: parseHermesText(row.input, "user"),
-      completion: parseHermesText(row.output, "assistant"),
+      prompt: parseHermesText(row.input, "user", omit),
+      completion: parseHermesText(row.output, "assistant", omit),
       score: row.score ?? undefined,
     };
   },

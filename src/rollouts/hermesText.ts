@@ -1,7 +1,7 @@
 /** Conversations as text with the Hermes syntax of calls, as Qwen models write them. */
 import { type Json, isJsonObject } from "../environment/json.ts";
 import { parseJsonOrText } from "../policy/chatMessages.ts";
-import type { RolloutCall, RolloutMessage } from "./rollout.ts";
+import type { CountOmitted, RolloutCall, RolloutMessage } from "./rollout.ts";
 
 const callBlock = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
 const thinking = /^\s*<think>[\s\S]*?(?:<\/think>|$)/;
@@ -23,13 +23,17 @@ function parseCall(text: string): RolloutCall {
 /**
  * A conversation, without the message of the system. `role` is that of a text without a heading.
  */
-export function parseHermesText(text: string, role: "user" | "assistant"): RolloutMessage[] {
+export function parseHermesText(
+  text: string,
+  role: "user" | "assistant",
+  omit: CountOmitted,
+): RolloutMessage[] {
   const messages: RolloutMessage[] = [];
   for (const part of splitByRole(text, role)) {
-    const results = listResults(part.text);
+    const results = listToolResponses(part.text);
     const last = messages.at(-1);
     if (part.role === "user" && results.length > 0 && last?.role === "assistant")
-      messages[messages.length - 1] = addResults(last, results);
+      messages[messages.length - 1] = addResults(last, results, omit);
     else if (part.role === "user") messages.push({ role: "user", text: part.text.trim() });
     else if (part.role === "assistant") messages.push(parseToolCallText(part.text));
   }
@@ -37,7 +41,7 @@ export function parseHermesText(text: string, role: "user" | "assistant"): Rollo
 }
 
 /** The texts of the closed `<tool_response>` blocks. */
-function listResults(text: string): readonly string[] {
+export function listToolResponses(text: string): readonly string[] {
   const blocks = text.split("</tool_response>").slice(0, -1);
   return blocks.flatMap(it => {
     const start = it.indexOf("<tool_response>");
@@ -97,7 +101,12 @@ function findHeadings(text: string, role: "user" | "assistant"): readonly RegExp
   return headings;
 }
 
-function addResults(message: RolloutMessage, results: readonly string[]): RolloutMessage {
+function addResults(
+  message: RolloutMessage,
+  results: readonly string[],
+  omit: CountOmitted,
+): RolloutMessage {
   if (message.role !== "assistant") return message;
+  omit("result", Math.max(0, results.length - message.calls.length));
   return { ...message, calls: message.calls.map((it, i) => ({ ...it, result: results[i] })) };
 }

@@ -1,12 +1,16 @@
 /** The samples of Inspect AI's logs, in its JSON format and in archives (`.eval`). */
 import { z } from "zod";
-import type { RolloutMessage } from "./rollout.ts";
-import { numberSchema, taskColumns, toNumber, type RolloutFormat } from "./rollout.ts";
-
-const contentSchema = z.union([
-  z.string(),
-  z.array(z.looseObject({ type: z.string(), text: z.string().nullish() })),
-]);
+import { contentSchema, formatContent } from "./chatRows.ts";
+import { ConversationBuilder } from "./conversation.ts";
+import {
+  argumentsSchema,
+  numberSchema,
+  type CountOmitted,
+  taskColumns,
+  toNumber,
+  type RolloutFormat,
+  type RolloutMessage,
+} from "./rollout.ts";
 
 const messageSchema = z.discriminatedUnion("role", [
   z.looseObject({ role: z.literal("system"), content: contentSchema }),
@@ -20,7 +24,7 @@ const messageSchema = z.discriminatedUnion("role", [
         z.looseObject({
           id: z.string(),
           function: z.string(),
-          arguments: z.record(z.string(), z.json()),
+          arguments: argumentsSchema,
         }),
       )
       .nullish(),
@@ -53,7 +57,7 @@ export const inspect: RolloutFormat = {
   writer: "inspect_ai",
   listKey: "samples",
   archivedRows: /^samples\/.*\.json$/,
-  parseRow(json, check) {
+  parseRow(json, { check, omit }) {
     // the heading of a log without samples
     if (json !== null && typeof json === "object" && "eval" in json) return undefined;
     const sample = check(sampleSchema, json);
@@ -65,7 +69,7 @@ export const inspect: RolloutFormat = {
       turn: metadata?.turn ?? undefined,
       policy: messages.flatMap(it => (it.role === "assistant" ? (it.model ?? []) : [])).at(-1),
       prompt: [],
-      completion: createMessages(messages, sample.attachments ?? {}),
+      completion: createMessages(messages, sample.attachments ?? {}, omit),
       ...(error ? { end: { kind: "ended", by: "fault", fault: error.message } } : {}),
       ...(limit ? { end: { kind: "ended", by: "limit" } } : {}),
       score: parseGrade(score?.value),
@@ -86,27 +90,28 @@ function parseGrade(value: unknown): number | undefined {
 function createMessages(
   messages: readonly Message[],
   attachments: Readonly<Record<string, string>>,
+  omit: CountOmitted,
 ): readonly RolloutMessage[] {
   const read = (content: z.infer<typeof contentSchema>): string => {
-    const text = typeof content === "string" ? content : content.map(it => it.text ?? "").join("");
+    const text = formatContent(content, omit);
     const [, hash] = /^attachment:\/\/(\w+)$/.exec(text) ?? [];
     return hash === undefined ? text : (attachments[hash] ?? text);
   };
-  const results = new Map(
-    messages.flatMap(it => (it.role === "tool" ? [[it.tool_call_id, it] as const] : [])),
-  );
-  return messages.flatMap((it): RolloutMessage[] => {
-    if (it.role === "user") return [{ role: "user", text: read(it.content) }];
-    if (it.role !== "assistant") return [];
-    const calls = (it.tool_calls ?? []).map(call => {
-      const result = results.get(call.id);
-      return {
-        name: call.function,
-        arguments: call.arguments,
-        result: result && (result.error?.message ?? read(result.content)),
-        isError: result?.error != null,
-      };
-    });
-    return [{ role: "assistant", text: read(it.content), calls }];
-  });
+  const conversation = new ConversationBuilder(omit);
+  for (const it of messages)
+    if (it.role === "user") conversation.addUser(read(it.content));
+    else if (it.role === "assistant")
+      conversation.addAssistant(
+        read(it.content),
+        (it.tool_calls ?? []).map(({ id, function: name, arguments: args }) => {
+          return { id, name, arguments: args };
+        }),
+      );
+    else if (it.role === "tool")
+      conversation.addResult({
+        id: it.tool_call_id,
+        text: it.error?.message ?? read(it.content),
+        isError: it.error != null,
+      });
+  return conversation.messages;
 }

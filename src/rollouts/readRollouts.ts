@@ -1,6 +1,7 @@
 /** Reads the rows of files with rollouts: JSON Lines, JSON documents, archives and Parquet. */
+import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { readArchivedTexts } from "../storage/archiveRows.ts";
 import { readJsonElements } from "../storage/jsonElements.ts";
 import {
@@ -15,8 +16,14 @@ import { readParquetRows } from "../storage/parquet.ts";
 import { checkJson } from "../storage/parseJson.ts";
 import { parsePythonJson, replaceNonFinite, formatReplaced } from "../storage/pythonJson.ts";
 import { UserError } from "../userError.ts";
-import type { Rollout } from "./rollout.ts";
-import type { RolloutFormat } from "./rollout.ts";
+import { isMessage } from "./chatRows.ts";
+import {
+  formatOmitted,
+  type CountOmitted,
+  type OmittedPart,
+  type Rollout,
+  type RolloutFormat,
+} from "./rollout.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 
 interface Row {
@@ -35,17 +42,20 @@ export async function* readRollouts(
   remarks: RowRemarks,
 ): AsyncGenerator<Rollout> {
   const ids = new Map<string, number>();
-  for (const { file, name } of await listFiles(path))
+  for (const { file, name } of await listFiles(path, format))
     for await (const { json, number } of readRows(file, format, remarks)) {
       const { noun } = format;
-      const rollout = format.parseRow(json, (schema, it) =>
-        checkJson(schema, it, {
-          file,
-          line: number,
-          noun,
-          remedy: `give a file that ${format.writer} wrote, or another format`,
-        }),
-      );
+      const rollout = format.parseRow(json, {
+        check: (schema, it) =>
+          checkJson(schema, it, {
+            file,
+            line: number,
+            noun,
+            remedy: `give a file that ${format.writer} wrote, or another format`,
+          }),
+        omit: remarks.countOmitted,
+        skip: reason => remarks.reportSkipped(`${file}:${number} ${reason}`),
+      });
       if (!rollout) continue;
       const id = rollout.id ?? `${name}:${number}`;
       const count = (ids.get(id) ?? 0) + 1;
@@ -131,18 +141,21 @@ function isContinued(first: string, second: string): boolean {
 /** The brackets and the first key of a row, which all rows of a file have. */
 const getStart = (row: string): string => row.slice(0, row.indexOf(":"));
 
-const isMessage = (json: unknown): boolean =>
-  json !== null && typeof json === "object" && "role" in json;
-
 const extensions = new Set([".jsonl", ".json", ".parquet", ".eval"]);
 
 async function listFiles(
   path: string,
+  { rowFolder }: Pick<RolloutFormat, "rowFolder">,
 ): Promise<readonly { readonly file: string; readonly name: string }[]> {
   const stats = await stat(path).catch((cause: Error) => {
     throw new UserError(`cannot read ${path} (${cause.message})`, "check the path", { cause });
   });
-  if (!stats.isDirectory()) return [{ file: path, name: path.split(/[\\/]/).at(-1)! }];
+  if (rowFolder !== undefined) {
+    const folder = join(stats.isDirectory() ? path : dirname(path), rowFolder);
+    const isIndex = stats.isDirectory() || basename(path) === "results.json";
+    if (isIndex && existsSync(folder)) return listFiles(folder, {});
+  }
+  if (!stats.isDirectory()) return [{ file: path, name: basename(path) }];
   const names = (await readdir(path)).filter(it => extensions.has(extname(it)));
   if (names.length === 0)
     throw new UserError(
@@ -158,6 +171,7 @@ export class RowRemarks {
   readonly #printNote: (note: string) => void;
   #skipped = 0;
   #replaced = 0;
+  readonly #omitted = new Map<OmittedPart, number>();
 
   constructor(printNote: (note: string) => void) {
     this.#printNote = printNote;
@@ -169,7 +183,7 @@ export class RowRemarks {
   }
 
   /** Prints why a row is left out. */
-  reportSkipped(remark: string): void {
+  reportSkipped(remark: string): undefined {
     this.#skipped++;
     this.#printNote(escapeInvisible(`${remark} and was skipped`));
   }
@@ -177,8 +191,13 @@ export class RowRemarks {
   /** Counts values that were read as null because they are not JSON. */
   readonly countReplaced = (count: number): void => void (this.#replaced += count);
 
-  /** Prints how many values were read as null. */
+  /** Counts what a rollout has and its transcript does not show. */
+  readonly countOmitted: CountOmitted = (part, count = 1) =>
+    void (count > 0 && this.#omitted.set(part, (this.#omitted.get(part) ?? 0) + count));
+
+  /** Prints how many values were read as null, and how much is not shown. */
   finish(): void {
     if (this.#replaced > 0) this.#printNote(formatReplaced(this.#replaced));
+    if (this.#omitted.size > 0) this.#printNote(`not shown: ${formatOmitted(this.#omitted)}`);
   }
 }

@@ -115,8 +115,36 @@ function findFault(value: Json): { readonly type?: string; readonly message: str
   return Object.keys(rest).length === 0 ? { message: error } : undefined;
 }
 
-/** Checks a part of a row. Throws a `UserError` that names the line and the key. */
-export type CheckRow = <T>(schema: z.ZodType<T>, json: unknown) => T;
+/** What files have and transcripts do not show: its name for one, and for several. */
+const omittedParts = {
+  result: ["result that belongs to no call", "results that belong to no call"],
+  media: ["image or other medium", "images or other media"],
+  thought: ["thought", "thoughts"],
+  userCall: ["call of a simulated user", "calls of a simulated user"],
+  agent: ["agent inside an agent", "agents inside an agent"],
+  branch: ["branch of a conversation", "branches of conversations"],
+  item: ["item of an unknown type", "items of unknown types"],
+} as const;
+
+export type OmittedPart = keyof typeof omittedParts;
+
+/** Counts parts of a file that are not shown. */
+export type CountOmitted = (part: OmittedPart, count?: number) => void;
+
+/** Completes "not shown: ". */
+export const formatOmitted = (counts: ReadonlyMap<OmittedPart, number>): string =>
+  [...counts]
+    .map(([part, count]) => `${count} ${omittedParts[part][count === 1 ? 0 : 1]}`)
+    .join(", ");
+
+/** How a format reads a row. */
+export interface RowReader {
+  /** Checks a row. Throws a `UserError` that names the line and the key. */
+  readonly check: <T>(schema: z.ZodType<T>, json: unknown) => T;
+  readonly omit: CountOmitted;
+  /** Reports that a row is left out. `reason` completes "log.jsonl:3 …". */
+  readonly skip: (reason: string) => undefined;
+}
 
 /** A rollout whose id is the file and line unless the row has one. */
 type ParsedRollout = Omit<Rollout, "id"> & { readonly id?: string | undefined };
@@ -129,10 +157,12 @@ export interface RolloutFormat {
   readonly writer: string;
   /** The key of the list, if a file is one JSON document with a list of rollouts. */
   readonly listKey?: string;
+  /** The name of the folder with a file for each row, if a folder of results can have one. */
+  readonly rowFolder?: string;
   /** The names of the rows in an archive, if files can be archives. */
   readonly archivedRows?: RegExp;
   /** Undefined for a row that is no rollout, such as a heading. */
-  readonly parseRow: (json: unknown, check: CheckRow) => ParsedRollout | undefined;
+  readonly parseRow: (json: unknown, reader: RowReader) => ParsedRollout | undefined;
 }
 
 /**
@@ -147,6 +177,9 @@ export function toNumber(value: unknown): unknown {
 }
 
 export const numberSchema = z.preprocess(toNumber, z.number().nullish()).nullish();
+
+/** Arguments of calls. Some software writes null for none. */
+export const argumentsSchema = z.preprocess(it => it ?? {}, z.json());
 
 /** The columns of our exports that name the attempted task. */
 export const taskColumns = {

@@ -1,18 +1,25 @@
 /**
- * The simulations in tau2-bench's result files. Calls that the simulated user makes on its own
- * device are not the agent's and are left out.
+ * The simulations in tau2-bench's result files, or in its folders with a file for each. Calls that
+ * the simulated user makes on its own device are not the agent's and are left out.
  */
 import { z } from "zod";
-import type { RolloutMessage } from "./rollout.ts";
-import { type CheckRow, numberSchema, type RolloutFormat } from "./rollout.ts";
+import { isRecord } from "./chatRows.ts";
+import { ConversationBuilder } from "./conversation.ts";
+import {
+  argumentsSchema,
+  numberSchema,
+  type RolloutFormat,
+  type RolloutMessage,
+  type RowReader,
+} from "./rollout.ts";
 
 const requestor = z.enum(["user", "assistant"]).default("assistant");
 const callsSchema = z
   .array(
     z.looseObject({
-      id: z.string().default(""),
+      id: z.string().nullish(),
       name: z.string(),
-      arguments: z.record(z.string(), z.json()),
+      arguments: argumentsSchema,
       requestor,
     }),
   )
@@ -26,6 +33,12 @@ const toolMessageSchema = z.looseObject({
   error: z.boolean().default(false),
 });
 
+/** The results of several calls at once. */
+const resultsSchema = z.looseObject({
+  role: z.literal("tool"),
+  tool_messages: z.array(toolMessageSchema),
+});
+
 const messageSchema = z.union([
   z.looseObject({ role: z.literal("system") }),
   z.looseObject({
@@ -33,50 +46,46 @@ const messageSchema = z.union([
     content: z.string().nullish(),
     tool_calls: callsSchema,
   }),
-  // the results of several calls at once
-  z.looseObject({ role: z.literal("tool"), tool_messages: z.array(toolMessageSchema) }),
+  resultsSchema,
   toolMessageSchema,
 ]);
 
+type ToolMessage = z.infer<typeof toolMessageSchema>;
+
+const listResults = (
+  message: z.infer<typeof resultsSchema> | ToolMessage,
+): readonly ToolMessage[] =>
+  Array.isArray(message["tool_messages"])
+    ? (message["tool_messages"] as readonly ToolMessage[])
+    : [message as ToolMessage];
+
 /** What the user and the agent say, and the agent's calls with their results. */
-function parseToolMessages(rows: readonly unknown[], check: CheckRow): readonly RolloutMessage[] {
-  const messages: z.infer<typeof messageSchema>[] = rows.map(it => check(messageSchema, it));
-  const results = new Map<string, z.infer<typeof toolMessageSchema>>();
-  for (const it of messages)
-    if (it.role === "tool")
-      for (const result of "tool_messages" in it
-        ? (it.tool_messages as readonly z.infer<typeof toolMessageSchema>[])
-        : [it])
-        if (result.requestor === "assistant") results.set(result.id, result);
-  return messages.flatMap((it): RolloutMessage[] => {
-    if (it.role !== "user" && it.role !== "assistant") return [];
-    const text = typeof it.content === "string" ? it.content : "";
-    if (it.role === "user") return text === "" ? [] : [{ role: "user", text }];
-    const calls = it.tool_calls ?? [];
-    return [
-      {
-        role: "assistant",
-        text,
-        calls: calls.map(call => {
-          const result = results.get(call.id);
-          return {
-            name: call.name,
-            arguments: call.arguments,
-            result: result?.content ?? undefined,
-            isError: result?.error ?? false,
-          };
-        }),
-      },
-    ];
-  });
+function parseMessages(
+  rows: readonly z.infer<typeof messageSchema>[],
+  { omit }: Pick<RowReader, "omit">,
+): readonly RolloutMessage[] {
+  const conversation = new ConversationBuilder(omit);
+  for (const it of rows)
+    if (it.role === "assistant") conversation.addAssistant(it.content ?? "", it.tool_calls ?? []);
+    else if (it.role === "user") {
+      omit("userCall", it.tool_calls?.length ?? 0);
+      if (it.content) conversation.addUser(it.content);
+    } else if (it.role === "tool")
+      for (const result of listResults(it))
+        if (result.requestor === "assistant")
+          conversation.addResult({
+            id: result.id,
+            text: result.content ?? "",
+            isError: result.error,
+          });
+  return conversation.messages;
 }
 
 const simulationSchema = z.looseObject({
-  id: z.string(),
-  task_id: z.string(),
+  task_id: z.coerce.string(),
   trial: z.int().nullish(),
   termination_reason: z.string(),
-  messages: z.array(z.looseObject({ role: z.string() })),
+  messages: z.array(messageSchema),
   reward_info: z
     .looseObject({
       reward: numberSchema,
@@ -94,15 +103,23 @@ export const tau2: RolloutFormat = {
   noun: "a simulation of tau2-bench",
   writer: "tau2",
   listKey: "simulations",
-  parseRow(json, check) {
-    const { task_id, trial, termination_reason: reason, ...row } = check(simulationSchema, json);
+  rowFolder: "simulations",
+  parseRow(json, reader) {
+    if (isRecord(json) && json["messages"] == null && Array.isArray(json["ticks"]))
+      return reader.skip("is a simulation by voice, which has no messages,");
+    const {
+      task_id,
+      trial,
+      termination_reason: reason,
+      ...row
+    } = reader.check(simulationSchema, json);
     const broken = Object.entries(row.reward_info?.reward_breakdown ?? {}).flatMap(([key, it]) =>
       it != null && it < 1 ? [`${key} ${it}`] : [],
     );
     return {
       id: `${task_id}/trial-${trial ?? 0}`,
       prompt: [],
-      completion: parseToolMessages(row.messages, check),
+      completion: parseMessages(row.messages, reader),
       end: ownEnds.has(reason)
         ? { kind: "ended", by: "policy" }
         : limits.has(reason)

@@ -341,6 +341,24 @@ describe("bad input", () => {
     );
   });
 
+  test("an attempt at which the program fails does not stop the others", async () => {
+    const row = { prompt: [user], completion: [], task_id: "t-move" };
+    const file = write("t.jsonl", row, { ...row, task_id: "other" });
+    const broken = {
+      ...catalog,
+      getFixture: () => {
+        throw new TypeError("no such table");
+      },
+    };
+    const args = ["trl", file, "--out", "faults.trajectory.jsonl", "--tasks", tasks];
+    const { code, out, notes } = await runCommand(importTasks, args, { cwd, catalog: broken });
+    expect([code, out[0]]).toEqual([1, expect.stringMatching(/^2 rollouts in /)]);
+    expect(out).toContain("1 at which PROVE failed");
+    expect(notes).toEqual([
+      "t-move is not executed: PROVE has a bug, please report it (TypeError: no such table)",
+    ]);
+  });
+
   test("a turn that the task does not have", async () => {
     const row = { prompt: [user], completion: [], task_id: "t-move", turn: 4 };
     const { report, notes } = await importFile("trl", write("t.jsonl", row), "--tasks", tasks);
