@@ -4,7 +4,7 @@
  */
 import { describeTooDeep } from "../storage/jsonDepth.ts";
 import type { Digest } from "./digest.ts";
-import type { Json } from "./json.ts";
+import { isJsonObject, type Json } from "./json.ts";
 
 /** Why a call failed, as a term that a model can act on. */
 export type ErrorType =
@@ -33,13 +33,26 @@ export interface Fault {
 
 export type Outcome = { readonly kind: "ok"; readonly value: Json } | Fault;
 
-/** The fault of a call to a tool that is not on the menu. */
-export const createUnknownToolFault = (name: string): Fault => ({
-  kind: "unknown-tool",
-  type: "unknown_tool",
-  message: `there is no tool ${name}`,
-  hint: "call one of the tools on offer",
-});
+/** The fault of a call to a tool that is not on the menu, or of a text that is no call. */
+export function createUnknownToolFault(name: string, args?: unknown): Fault {
+  const { unparsed, reason } = (name === "" && isJsonObject(args) ? args : {}) as UnparsedText;
+  const isUnparsed = typeof unparsed === "string" && typeof reason === "string";
+  const syntax = isUnparsed && unparsed.startsWith("<function=") ? "XML" : "JSON";
+  return {
+    kind: "unknown-tool",
+    type: "unknown_tool",
+    message: isUnparsed
+      ? `this is not a call in ${syntax}: ${reason.slice(0, 200)}`
+      : `there is no tool ${name}`,
+    hint: isUnparsed ? "write the call again" : "call one of the tools on offer",
+  };
+}
+
+/** The arguments of a text that could not be read as a call. */
+interface UnparsedText {
+  readonly unparsed?: Json;
+  readonly reason?: Json;
+}
 
 /** The fault of a call whose arguments are nested too deeply. */
 export const createTooDeepFault = (): Fault => ({

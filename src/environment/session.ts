@@ -103,7 +103,7 @@ export class Session {
    */
   call(name: string, args: unknown): CallResult {
     const tool = this.#tools.get(name);
-    if (!tool) return this.#fail(createUnknownToolFault(name));
+    if (!tool) return this.#fail(createUnknownToolFault(name, args));
     // a record has the text in their place, and its replay the same outcome
     if (replaceTooDeep(args) === tooDeepText) return this.#fail(createTooDeepFault());
     if (!this.#memo) return this.#execute(tool, args);

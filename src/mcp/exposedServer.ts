@@ -113,8 +113,9 @@ function getSessionId({ _meta: meta }: Params): string | undefined {
 function callTool(
   server: Server,
   session: CallableSession,
-  { name, arguments: args = {} }: Params,
+  { name, arguments: given }: Params,
 ): Outcome {
+  const args = given ?? {};
   if (typeof name !== "string")
     throw new JsonRpcError("invalid params", "tools/call needs the name of a tool");
   if (!isJsonObject(args))

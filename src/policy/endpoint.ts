@@ -164,7 +164,7 @@ export class Endpoint implements ChatModel {
           continue;
         }
         if (status !== 200) throw this.#createStatusFault(response, text);
-        const answer = this.#parseAnswer(response, text);
+        const answer = this.#parseAnswer(response, text, request.tools);
         for (const it of omitted) this.#unsupported.add(it);
         const { read, written } = answer.tokens;
         // if the endpoint does not report usage, tokens are estimated from length
@@ -275,7 +275,7 @@ export class Endpoint implements ChatModel {
     return Number.isNaN(at) ? undefined : Math.max(0, at - this.#time.now());
   }
 
-  #parseAnswer({ headers }: Response, text: string): ChatAnswer {
+  #parseAnswer({ headers }: Response, text: string, tools: ChatRequest["tools"]): ChatAnswer {
     let json: Json;
     try {
       json = parseMessageJson(text) as Json;
@@ -295,7 +295,7 @@ export class Endpoint implements ChatModel {
         { cause, isRetryable: true },
       );
     }
-    return parseAnswer(json);
+    return parseAnswer(json, tools);
   }
 
   #redactKey(text: string): string {

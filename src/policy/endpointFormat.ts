@@ -3,9 +3,9 @@
  * nothing.
  */
 import { z } from "zod";
-import { replaceTooDeep } from "../storage/jsonDepth.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest, ChatTool } from "./chatModel.ts";
+import { type CallableTool, parseArguments, readMessageText } from "./callText/callText.ts";
 import { describeSchemaInPrompt } from "./structuredOutput.ts";
 import { PolicyFault } from "./policy.ts";
 
@@ -90,7 +90,8 @@ export const assistantMessageSchema = z.looseObject({
     .array(
       z.looseObject({
         id: z.string().nullish(),
-        function: z.looseObject({ name: z.string(), arguments: z.json().optional() }),
+        // not z.json(), which drops a key named __proto__
+        function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
       }),
     )
     .nullish(),
@@ -110,7 +111,7 @@ const completion = z.looseObject({
 });
 
 /** Parses the JSON of a completion. Throws an `EndpointFault` if it contains no answer. */
-export function parseAnswer(json: Json): ChatAnswer {
+export function parseAnswer(json: Json, tools: readonly ChatTool[] = []): ChatAnswer {
   const parsed = completion.safeParse(json);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
@@ -130,7 +131,10 @@ export function parseAnswer(json: Json): ChatAnswer {
       { isRetryable: true },
     );
   const { message, finish_reason } = choice;
-  const { text, calls } = parseAssistantMessage(message);
+  const { text, calls } = parseAssistantMessage(
+    message,
+    tools.map(it => ({ name: it.name, inputSchema: it.parameters })),
+  );
   if (finish_reason === "content_filter" && text === "" && calls.length === 0)
     throw new EndpointFault(
       "withheld",
@@ -145,45 +149,30 @@ export function parseAnswer(json: Json): ChatAnswer {
   };
 }
 
-/** The text, without a leading block of thinking, and the calls of a message. */
-export function parseAssistantMessage({
-  content,
-  tool_calls,
-}: z.infer<typeof assistantMessageSchema>): Pick<ChatAnswer, "text" | "calls"> {
-  const text = removeThinking(
+/**
+ * The text, without thinking, and the calls of a message. An engine leaves calls in the text that
+ * its own parser cannot read.
+ */
+export function parseAssistantMessage(
+  { content, tool_calls }: z.infer<typeof assistantMessageSchema>,
+  tools: Iterable<CallableTool> = [],
+): Pick<ChatAnswer, "text" | "calls"> {
+  const { text, calls: written } = readMessageText(
     typeof content === "string" ? content : (content ?? []).map(it => it.text ?? "").join(""),
+    { tools },
   );
-  const calls = (tool_calls ?? []).map((it, i): ChatCall => ({
-    id: it.id ?? `call${i}`,
+  const named = (tool_calls ?? []).map(it => ({
+    id: it.id,
     name: it.function.name,
-    arguments: parseArguments(it.function.arguments as Json | undefined),
+    arguments: parseArguments(it.function.arguments),
   }));
-  return { text, calls };
+  const calls = [...named, ...written.map(it => ({ ...it, id: undefined }))];
+  return { text, calls: calls.map((it, i): ChatCall => ({ ...it, id: it.id ?? `call${i}` })) };
 }
 
 /** What the user can do about an answer in another format. */
 export const compatibleRemedy =
   "check that the base URL is that of an OpenAI-compatible server, which mostly ends in /v1";
-
-/**
- * Most endpoints send arguments as JSON text. Text that is not valid JSON is kept as it is, and
- * what is nested too deeply is not: the session refuses both.
- */
-function parseArguments(args: Json | undefined): Json {
-  if (args === undefined || args === null) return {};
-  if (typeof args !== "string") return replaceTooDeep(args);
-  if (args.trim() === "") return {};
-  try {
-    return replaceTooDeep(JSON.parse(args) as Json);
-  } catch {
-    // the model's error
-    return args;
-  }
-}
-
-/** Removes a leading `<think>` block, even one that was never closed. */
-const removeThinking = (text: string): string =>
-  text.replace(/^\s*<think>[\s\S]*?(<\/think>\s*|$)/, "").trim();
 
 /**
  * `unreachable`: the connection failed. `timed-out`: no complete answer in time. `overloaded`: 429,

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Json } from "../environment/json.ts";
 import { assistantMessageSchema, parseAssistantMessage } from "../policy/endpointFormat.ts";
 import { ConversationBuilder, type NamedCall } from "./conversation.ts";
-import { listToolResponses, parseToolCallText } from "./hermesText.ts";
+import { listToolResponses } from "./hermesText.ts";
 import { argumentsSchema, type CountOmitted, type RolloutMessage } from "./rollout.ts";
 
 const partSchema = z.looseObject({ type: z.string().nullish(), text: z.string().nullish() });
@@ -135,15 +135,12 @@ function addAssistant(
   const { text, calls } = parseAssistantMessage({ content, tool_calls: row.tool_calls });
   const named = [
     ...calls.map(({ name, arguments: args }, i): NamedCall => {
-      return { id: row.tool_calls![i]!.id, name, arguments: args };
+      return { id: row.tool_calls?.[i]?.id, name, arguments: args };
     }),
     ...used,
     ...(row.function_call ? parseFunctionCall(row.function_call) : []),
   ];
-  if (named.length === 0 && content.includes("<tool_call>")) {
-    const parsed = parseToolCallText(content);
-    if (parsed.role === "assistant") conversation.addAssistant(parsed.text, parsed.calls);
-  } else conversation.addAssistant(text || (row.refusal ?? ""), named);
+  conversation.addAssistant(text || (row.refusal ?? ""), named);
 }
 
 const parseFunctionCall = (call: z.infer<typeof functionSchema>): readonly NamedCall[] =>

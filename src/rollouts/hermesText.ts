@@ -1,23 +1,11 @@
 /** Conversations as text with the Hermes syntax of calls, as Qwen models write them. */
-import { type Json, isJsonObject } from "../environment/json.ts";
-import { parseJsonOrText } from "../policy/chatMessages.ts";
-import type { CountOmitted, RolloutCall, RolloutMessage } from "./rollout.ts";
-
-const callBlock = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
-const thinking = /^\s*<think>[\s\S]*?(?:<\/think>|$)/;
+import { readMessageText } from "../policy/callText/callText.ts";
+import type { CountOmitted, RolloutMessage } from "./rollout.ts";
 
 /** A message of the assistant. A block that is no call has the name "", as in trajectories. */
-export function parseToolCallText(text: string): RolloutMessage {
-  const shown = text.replace(thinking, "").replaceAll(/<\|im_end\|>|<\|endoftext\|>/g, "");
-  const calls = [...shown.matchAll(callBlock)].map(it => parseCall(it[1]!.trim()));
-  return { role: "assistant", text: shown.replaceAll(callBlock, "").trim(), calls };
-}
-
-function parseCall(text: string): RolloutCall {
-  const json = parseJsonOrText(text);
-  const { name, arguments: args } = (isJsonObject(json) ? json : {}) as Record<string, Json>;
-  if (typeof name !== "string") return { name: "", arguments: { unparsed: text } };
-  return { name, arguments: args ?? {} };
+export function parseToolCallText(message: string): RolloutMessage {
+  const { text, calls } = readMessageText(message.replaceAll(/<\|im_end\|>|<\|endoftext\|>/g, ""));
+  return { role: "assistant", text, calls };
 }
 
 /**

@@ -106,7 +106,11 @@ export class Attempts {
       const trajectory = conversation.createTrajectory();
       return createScore(this.#score, { task, trajectory, finalState: session.state }, options);
     }
-    const replayed = replayMessages(served, parseMessages(messages, cut), this.#catalog);
+    const replayed = replayMessages(
+      served,
+      parseMessages(messages, session.tools, cut),
+      this.#catalog,
+    );
     return createScore(this.#score, replayed, options, replayed.notes);
   }
 
@@ -144,9 +148,12 @@ export class Attempts {
 /** The policy's messages among those of a conversation. */
 function parseMessages(
   messages: NonNullable<z.infer<typeof scoreBody>["messages"]>,
+  tools: TableSession["tools"],
   cut: boolean | undefined,
 ): readonly AssistantMessage[] {
-  const own = messages.filter(it => it.role === "assistant").map(parseAssistantMessage);
+  const own = messages
+    .filter(it => it.role === "assistant")
+    .map(it => parseAssistantMessage(it, tools.values()));
   return own.map(({ text, calls }, i) => ({
     text,
     calls,

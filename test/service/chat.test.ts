@@ -166,7 +166,7 @@ describe("an answer", () => {
         index: 0,
         finish_reason: "tool_calls",
         message: {
-          content: "<call> ?",
+          content: "<tool_call><call> ?</tool_call>",
           tool_calls: [
             { type: "function", function: { name: "counting_add", arguments: '{"by":2}' } },
           ],

@@ -5,6 +5,13 @@
  */
 import type { Call } from "../../environment/outcome.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
+import {
+  callSeparators,
+  createUnparsedCall,
+  detectCallSyntax,
+  readMessageText,
+  type CallSyntax,
+} from "../../policy/callText/callText.ts";
 import { createChatTool, formatInstructions, formatResult } from "../../policy/chatMessages.ts";
 import type { Conversation } from "../../policy/policy.ts";
 import { countGivenEvents } from "../../trajectory/oneTurn.ts";
@@ -12,14 +19,6 @@ import { resultTextBudget } from "../../trajectory/excerpt.ts";
 import type { ChatFormat, ChatLimits, EncodedChat, MessageContent } from "../chatFormat.ts";
 import type { ChatTemplate, TemplateInput } from "./chatTemplate.ts";
 import type { HuggingFaceTokenizer, ControlToken } from "./tokenizer.ts";
-import {
-  callSeparators,
-  createUnparsedCall,
-  findCallStarts,
-  parseToolCalls,
-  detectCallSyntax,
-  type CallSyntax,
-} from "./toolCalls.ts";
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../userError.ts";
 
@@ -107,7 +106,7 @@ class HuggingFaceFormat implements ChatFormat {
       ...chat,
       opening,
       given: isNextOwn ? writer.length : given,
-      parse: ids => this.#parse(ids),
+      parse: ids => this.#parse(ids, conversation.tools),
     };
   }
 
@@ -125,7 +124,7 @@ class HuggingFaceFormat implements ChatFormat {
 
   indexCalls(ids: readonly number[]): number[] {
     const pieces = ids.map(id => this.#tokenizer.decode([id]));
-    const starts = findCallStarts(this.#traits.syntax, pieces.join(""));
+    const { starts } = readMessageText(pieces.join(""), { syntax: this.#traits.syntax });
     let end = 0;
     return pieces.map(piece => {
       end += piece.length;
@@ -137,10 +136,12 @@ class HuggingFaceFormat implements ChatFormat {
     return text;
   }
 
-  #parse(ids: readonly number[]): MessageContent {
-    const text = this.#tokenizer.decode(ids.slice(0, -1));
-    if (!this.#endIds.has(ids.at(-1) ?? -1)) return { text: "", calls: [createUnparsedCall(text)] };
-    return parseToolCalls(this.#traits.syntax, text);
+  #parse(ids: readonly number[], tools: Conversation["tools"]): MessageContent {
+    const written = this.#tokenizer.decode(ids.slice(0, -1));
+    if (!this.#endIds.has(ids.at(-1) ?? -1))
+      return { text: "", calls: [createUnparsedCall(written, "the message has no end")] };
+    const { text, calls } = readMessageText(written, { syntax: this.#traits.syntax, tools });
+    return { text, calls };
   }
 
   #encodeText(text: string, options = { isContinuation: true }): readonly number[] {
@@ -333,13 +334,26 @@ const placeholder = {
   },
 } as const;
 
-/** A call whose syntax is recognized. Some syntaxes cannot write null, so that it has none. */
+/** A call whose syntax is recognized, and its tool. Some syntaxes cannot write null. */
 const sampleCall = {
   name: "placeholder",
-  arguments: { text: 'a "b"\nc', count: 3, flag: true, list: ["é", 1.5] },
+  arguments: { text: 'a "b"\nc', count: 3, flag: true, list: ["é", 1.5], digits: "12" },
 };
-
 const nullCall = { ...sampleCall, arguments: { ...sampleCall.arguments, nothing: null } };
+const sampleTool = {
+  name: "placeholder",
+  inputSchema: {
+    type: "object",
+    properties: {
+      text: { type: "string" },
+      count: { type: "integer" },
+      flag: { type: "boolean" },
+      list: { type: "array" },
+      digits: { type: "string" },
+      nothing: { type: ["string", "null"] },
+    },
+  },
+};
 
 const remedy =
   "choose PROVE's default template with prove-rl model FOLDER --template default, or choose a model that is made for tools";
@@ -380,16 +394,16 @@ function inspectTemplate(
     return cut.slice(0, -end.text.length);
   };
   const syntax = detectCallSyntax(renderCalls(sampleCall));
-  const isReadAgain = (call: object): boolean =>
-    syntax !== undefined &&
-    isDeepStrictEqual(parseToolCalls(syntax, renderCalls(call)).calls, [call]);
+  const isReadAgain = (...calls: readonly object[]): boolean =>
+    isDeepStrictEqual(
+      readMessageText(renderCalls(...calls), { syntax, tools: [sampleTool] }).calls,
+      calls,
+    );
   if (!syntax || !isReadAgain(sampleCall) || !isReadAgain(nullCall))
     throw new UserError(`${name} writes calls in a syntax that is not supported`, remedy);
   return {
     syntax,
-    takesSeveralCalls: takesSeveralCalls(
-      () => parseToolCalls(syntax, renderCalls(sampleCall, sampleCall)).calls,
-    ),
+    takesSeveralCalls: takesSeveralCalls(() => isReadAgain(sampleCall, sampleCall)),
     end,
     cutMessage,
     cutAfterPlaceholder(rendered) {
@@ -402,9 +416,9 @@ function inspectTemplate(
   };
 }
 
-function takesSeveralCalls(readTwo: () => unknown): boolean {
+function takesSeveralCalls(areReadAgain: () => boolean): boolean {
   try {
-    return isDeepStrictEqual(readTwo(), [sampleCall, sampleCall]);
+    return areReadAgain();
   } catch (error) {
     if (error instanceof UserError) return false; // the template raises an exception
     throw error;

@@ -6,10 +6,10 @@
 import { z } from "zod";
 import { isJsonObject, type Json } from "../../environment/json.ts";
 import { HttpError, type HttpErrorCode } from "../httpError.ts";
+import { parseArguments } from "../../policy/callText/callText.ts";
 import { findResults } from "../../policy/chatMessages.ts";
 import type { ChatMessage, ChatTool } from "../../policy/chatModel.ts";
 import type { Decoding } from "../../policy/policy.ts";
-import { replaceTooDeep } from "../../storage/jsonDepth.ts";
 
 export interface ChatRequest {
   readonly model: string;
@@ -155,15 +155,6 @@ function parseMessage(message: ChatBody["messages"][number]): ChatMessage {
 
 const joinText = (content: ChatBody["messages"][number]["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(it => it.text).join("");
-
-/** Arguments that are not JSON stay text, as a model may have written them. */
-function parseArguments(text: string): Json {
-  try {
-    return replaceTooDeep(JSON.parse(text) as Json);
-  } catch {
-    return text;
-  }
-}
 
 function parseTool({ function: offered }: NonNullable<ChatBody["tools"]>[number]): ChatTool {
   const { name, description, parameters } = offered;

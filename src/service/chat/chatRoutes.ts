@@ -240,12 +240,16 @@ function checkFits({ excess }: ServedAnswer, model: string): void {
   );
 }
 
-/** Calls that could not be parsed, which have no name, are text. */
-function splitCalls({ text, calls }: ServedAnswer): Pick<ServedAnswer, "text" | "calls"> {
+/**
+ * Calls that could not be parsed, which have no name, are text. The tags, which are those of most
+ * models, tell a program that sends the message back as an attempt's that it has such a call.
+ */
+function splitCalls({ text, calls, cut }: ServedAnswer): Pick<ServedAnswer, "text" | "calls"> {
   const unparsed = calls.flatMap(it => {
     if (it.name !== "") return [];
     const { unparsed: part } = (it.arguments ?? {}) as { readonly unparsed?: unknown };
-    return typeof part === "string" ? part : JSON.stringify(it.arguments);
+    const written = typeof part === "string" ? part : JSON.stringify(it.arguments);
+    return cut ? written : `<tool_call>${written}</tool_call>`;
   });
   return {
     text: [text, ...unparsed].filter(it => it !== "").join("\n"),

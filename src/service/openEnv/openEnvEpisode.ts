@@ -191,7 +191,7 @@ export class OpenEnvEpisode {
     session: TableSession,
     { message, cut }: Extract<Action, { type: "message" }>,
   ): StepResult {
-    const { text, calls } = parseAssistantMessage(message);
+    const { text, calls } = parseAssistantMessage(message, session.tools.values());
     return this.#add(open, session, { text, calls, ...(cut ? { cut } : {}) });
   }
 

@@ -14,6 +14,7 @@ import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import { parseState, type State } from "../../environment/state.ts";
 import { HttpError } from "../httpError.ts";
+import { parseArguments } from "../../policy/callText/callText.ts";
 import type { AttemptSession, TaskConversation } from "../../policy/taskConversation.ts";
 
 export interface OpenOptions extends SessionPins {
@@ -383,13 +384,15 @@ export class TableSession {
 
   /**
    * Executes a call. In an attempt, it is a message of its own or, with `parallel`, belongs to the
-   * message of the call before. Throws an `HttpError` if the attempt has ended.
+   * message of the call before. Arguments may be what models write for them: nothing, or JSON as
+   * text. Throws an `HttpError` if the attempt has ended.
    */
-  call(name: string, args: unknown, { parallel = false } = {}): CallResult {
+  call(name: string, given: unknown, { parallel = false } = {}): CallResult {
+    const args = parseArguments(given);
     if (!this.#attempt) return this.#execute(name, args);
     if (!parallel || !this.#attempt.isMessageOpen)
       this.continueAttempt().startMessage({ text: "" });
-    return this.#attempt.call(name, args as Json);
+    return this.#attempt.call(name, args);
   }
 
   #execute(name: string, args: unknown): CallResult {

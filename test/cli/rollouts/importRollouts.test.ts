@@ -199,7 +199,9 @@ describe("verl", () => {
       [`user: ${user.content}`, "assistant: "],
       ["user: Hello", "assistant: Hello yourself."],
     ]);
-    expect(showCalls(trajectories[1]!)).toEqual([["", { unparsed: "{nonsense" }, "broken"]]);
+    expect(showCalls(trajectories[1]!)).toEqual([
+      ["", { unparsed: "{nonsense", reason: "no key in double quotes at character 2" }, "broken"],
+    ]);
   });
 });
 

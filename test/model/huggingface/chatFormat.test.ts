@@ -236,7 +236,7 @@ test("a message that ends with the mark of another role is a call without a name
   const chat = format.encode(createConversation(events.slice(0, 1)));
   expect(format.isMessageEnd(start!)).toBe(true);
   expect(chat.parse([...tokenizer.encode("Hi"), start!]).calls).toEqual([
-    { name: "", arguments: { unparsed: "Hi" } },
+    { name: "", arguments: { unparsed: "Hi", reason: "the message has no end" } },
   ]);
 });
 

@@ -1,0 +1,25 @@
+/** Outputs of models with the text and the calls in them, as the Python package's tests read them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "../../src/environment/json.ts";
+import type { Call } from "../../src/environment/outcome.ts";
+import type { CallSyntax } from "../../src/policy/callText/callText.ts";
+
+interface CallCase {
+  readonly name: string;
+  /** Absent if a tag in the message says it. */
+  readonly syntax?: CallSyntax;
+  readonly message: string;
+  /** Whether the calls depend on the schemas. */
+  readonly needsTools?: boolean;
+  readonly text: string;
+  readonly calls: readonly Call[];
+}
+
+interface CallCases {
+  readonly tools: readonly { readonly name: string; readonly inputSchema: JsonObject }[];
+  readonly cases: readonly CallCase[];
+}
+
+export const readCallCases = (): CallCases =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "callText.cases.json"), "utf8")) as CallCases;

@@ -1,0 +1,40 @@
+/**
+ * Calls in the text of a message are read in the syntax of each model family. The Python package
+ * reads the same cases.
+ */
+import { expect, test } from "vitest";
+import { readMessageText } from "../../src/policy/callText/callText.ts";
+import { readCallCases } from "./callCases.ts";
+
+const { tools, cases } = readCallCases();
+
+test.each(cases)("$name", ({ syntax, message, text, calls }) => {
+  const read = readMessageText(message, { syntax, tools });
+  expect(JSON.parse(JSON.stringify({ text: read.text, calls: read.calls }))).toEqual(
+    JSON.parse(JSON.stringify({ text, calls })),
+  );
+});
+
+test("calls begin where they are written, whatever their arguments are named", () => {
+  const checkStarts = (
+    syntax: "hermes" | "granite" | "llama",
+    before: string,
+    calls: string[],
+    between: string,
+    after = "",
+  ) => {
+    const starts = calls.map((_, i) => before.length + calls.slice(0, i).join("").length);
+    expect(readMessageText(before + calls.join(between) + after, { syntax }).starts).toEqual(
+      starts.map((it, i) => it + i * between.length),
+    );
+  };
+  const calls = [
+    '{"name": "create_folder", "parameters": {"name": "Taxes {", "type": {"name": "x"}}}',
+    '{"type": "function", "function": {"name": "move", "parameters": {"type": "all"}}}',
+  ];
+  checkStarts("llama", "<|python_tag|>", calls, "; ");
+  checkStarts("llama", "<think>{}</think>", [...calls, '{"name": "a"'], " ");
+  checkStarts("granite", "Let me {look}. <|tool_call|>[", calls, ", ", "]");
+  checkStarts("hermes", "", ['<tool_call>{"name": "a"}</tool_call>', "<tool_call>{}"], "\n");
+  expect(readMessageText("Done {}.", { syntax: "granite" }).starts).toEqual([]);
+});
