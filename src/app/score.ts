@@ -111,9 +111,14 @@ async function readTasksById(
 ): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>();
   for await (const task of readTasks(file, { onTorn }))
-    if (!tasks.has(task.id)) tasks.set(task.id, task.policy ? task : omitEvents(task));
+    if (!tasks.has(task.id)) tasks.set(task.id, isJudgedByTeacher(task) ? task : omitEvents(task));
   return tasks;
 }
+
+/** Whether what the teacher did decides about other attempts: by rules, or what was refused. */
+const isJudgedByTeacher = ({ policy, trajectory }: Task): boolean =>
+  policy !== undefined ||
+  trajectory.events.some(it => it.kind === "call" && it.outcome.kind === "refused");
 
 const omitEvents = (task: Task): Task => ({
   ...task,

@@ -239,6 +239,14 @@ function collectNames(tools: readonly Tool[]): DeclaredNames {
   return { kinds, labels, fields };
 }
 
+/** A field as the owner of a value: "the balance", or `the value "delivered"` if it is no noun. */
+export const describeField = (field: string): string =>
+  noNoun.test(field) ? `the value "${toWords(field)}"` : `the ${toWords(field)}`;
+
+/** The last words of fields that are no nouns. */
+const noNoun =
+  /(?:^|_)(?:at|be|by|for|from|in|of|on|out|to|until|via|what|when|where|who|\w{2,}[^e]ed|free|last|left|paid|sent|spent|arrives|closes|departs|ends|lands|leaves|opens|starts)$/;
+
 const toWords = (key: string): string => key.replaceAll("_", " ");
 
 /** One of what a noun in the plural names. */

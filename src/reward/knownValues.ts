@@ -100,6 +100,20 @@ export class KnownValues {
     );
   }
 
+  /** Whether a number was shown for what a fact is about, as before or after another write. */
+  isShownFor({ numbers }: SpokenValue, { entity, field }: Fact): boolean {
+    return this.#shown.some(({ fields }) =>
+      fields
+        .get(field ?? "")
+        ?.some(
+          ({ value, around }) =>
+            typeof value === "number" &&
+            numbers.includes(Math.abs(value)) &&
+            around.includes(entity ?? ""),
+        ),
+    );
+  }
+
   /**
    * The name of what a value belongs to if it is the same field of something else than is due, and
    * the text does not name that: "the balance is 320" where 320 is on another account.

@@ -19,7 +19,7 @@ import { listIdAliases } from "./stateText.ts";
 import { type WantedTexts, showsFact, showsValue } from "../trajectory/resultIndex.ts";
 import { containsToken } from "../trajectory/valueMatching.ts";
 import { formatCall } from "../trajectory/transcript.ts";
-import { shorten } from "./entityNames.ts";
+import { describeField, shorten } from "./entityNames.ts";
 
 export interface Resolution {
   /** The goals to score, without those that were not needed. */
@@ -505,7 +505,7 @@ function describeMissingFact(fact: Fact, asked: AskedCall, attempt: AttemptCalls
     if (field === undefined) return `${call} was not called`;
     return field === "count"
       ? `the number of results of ${call} was not looked up`
-      : `the ${formatField(field)} was not looked up (${call} shows it)`;
+      : `${describeField(field)} was not looked up (${call} shows it)`;
   }
   const nameOf = (id: string) => names.name(id) ?? id;
   const known = names.name(entity);
@@ -515,7 +515,7 @@ function describeMissingFact(fact: Fact, asked: AskedCall, attempt: AttemptCalls
   const what =
     field === undefined
       ? `${row}${owners && `${known === undefined ? " for" : " of"} ${owners}`}`
-      : `the ${formatField(field)} of ${nameOf(entity)}`;
+      : `${describeField(field)} of ${nameOf(entity)}`;
   if (isLate) return `${what} was looked up too late`;
   const other =
     field === undefined
@@ -525,12 +525,6 @@ function describeMissingFact(fact: Fact, asked: AskedCall, attempt: AttemptCalls
     ? `${what} was not looked up (${goalCall.name} shows it)`
     : `${what} was looked up as ${names.formatValue(other)}, should be ${names.formatValue(value!)}`;
 }
-
-/** A field in words; one that is no noun is quoted. */
-const formatField = (field: string): string =>
-  /^(?:at|by|for|from|in|of|on|to|until|what|when|where|who)$/.test(field)
-    ? `"${field}"`
-    : field.replaceAll("_", " ");
 
 const listCalls = (calls: readonly number[]): string =>
   `${calls.length === 1 ? "call" : "calls"} ${calls.map(it => it + 1).join(", ")}`;

@@ -16,7 +16,7 @@ import { isAgreement } from "../trajectory/taskRules.ts";
 import { startsTurn, type Event } from "../trajectory/trajectory.ts";
 import type { Scalar } from "../trajectory/valueMatching.ts";
 import type { AnswerEvidence } from "./breakdown.ts";
-import { EntityNames, shorten } from "./entityNames.ts";
+import { describeField, EntityNames, shorten } from "./entityNames.ts";
 import { KnownValues } from "./knownValues.ts";
 import {
   foldWords,
@@ -213,11 +213,14 @@ class Judge {
         : undefined;
     }
     if (isToldNegated) return `told that it is not ${wanted}`;
-    const instead = wrong.find(
-      it => !it.isNoted && it.value !== undefined && isOfKind(it.value, due.kind),
-    );
+    // what the attempt itself has made of it, or else a value that is wrong anyway
+    const own = speech.values.find(it => known.isShownFor(it, due.fact));
+    const instead = own
+      ? undefined
+      : wrong.find(it => !it.isNoted && it.value !== undefined && isOfKind(it.value, due.kind));
     if (instead) instead.isNoted = true;
-    const value = instead?.value ?? speech.values.find(it => !it.isVague && isOfKind(it, due.kind));
+    const value =
+      own ?? instead?.value ?? speech.values.find(it => !it.isVague && isOfKind(it, due.kind));
     return value ? `told ${value.text}, is ${wanted}` : `not told, is ${wanted}`;
   }
 
@@ -232,7 +235,7 @@ class Judge {
     this.#names ??= new EntityNames(this.#attempt);
     const names = this.#names;
     const nameOf = (id: string) => names.name(id) ?? id;
-    const noun = field === undefined ? undefined : `the ${field.replaceAll("_", " ")}`;
+    const noun = field === undefined ? undefined : describeField(field);
     if (entity === undefined)
       return `${noun ?? "the answer"} (${this.#task.goals[goal]!.calls[0]!.name})`;
     if (noun !== undefined) return `${noun} of ${nameOf(entity)}`;
