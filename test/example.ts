@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { openCatalog } from "../src/environment/catalog.ts";
 import type { AssistantMessage } from "../src/policy/policy.ts";
 import { rollout } from "../src/policy/rollout.ts";
-import { createScriptedPolicy } from "../src/policy/scripted.ts";
+import { createScriptedPolicy, listMessages } from "../src/policy/scripted.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/pipeline/run/synthesize.ts";
 import { listCalls, formatTrajectory } from "../src/trajectory/trajectory.ts";
@@ -48,10 +48,10 @@ async function tasksOn(server: string): Promise<Task[]> {
 }
 
 /**
- * Gets a name wrong, leaves the arguments out, does what the goals ask with other numbers, and
- * leaves the last thing undone.
+ * Gets a name wrong, leaves the arguments out, does what the goals ask with other numbers and says
+ * these, and leaves the last thing undone.
  */
-function stumbling({ goals, turns }: Task): AssistantMessage[] {
+function stumbling({ goals, turns, trajectory }: Task): AssistantMessage[] {
   const calls = goals.flatMap(it =>
     it.calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
   );
@@ -65,11 +65,15 @@ function stumbling({ goals, turns }: Task): AssistantMessage[] {
       ]),
     ),
   }));
+  const numbers = new Set(calls.flatMap(it => Object.values(it.arguments)));
+  const say = (text: string) =>
+    text.replaceAll(/\d+/g, it => (numbers.has(Number(it)) ? String(Number(it) + 10) : it));
+  const answers = listMessages(trajectory.events).filter(it => it.calls.length === 0);
   return [
     { text: "", calls: [{ ...first, name: `${first.name}s` }] },
     { text: "", calls: [{ ...off.at(-2)!, arguments: {} }] },
     ...off.slice(0, -1).map(it => ({ text: "", calls: [it] })),
-    ...turns.map(() => ({ text: "Done.", calls: [] })),
+    ...turns.map((_, i) => ({ text: say(answers[i]?.text ?? "Done."), calls: [] })),
   ];
 }
 
@@ -91,7 +95,8 @@ writeFileSync(join(folder, "beginner.trajectory.jsonl"), formatTrajectory(attemp
 
 /**
  * Two tasks on the fixture of the workspace that are what they are by its edits: a payment that is
- * refused at first, because the account has too little money, and one with a new payee.
+ * refused at first, because the account has too little money, and one with a new payee. Both are
+ * held out, for trying a student on them.
  */
 async function createFixtureTasks(): Promise<Task[]> {
   const wantedTexts = [/insufficient funds/, /Orchard Bikes/];
@@ -107,7 +112,7 @@ async function createFixtureTasks(): Promise<Task[]> {
     menu: "chain",
     variantsPerFixture: 0,
   })) {
-    if (it.kind !== "accepted" || it.task.kind !== "normal") continue;
+    if (it.kind !== "accepted" || it.task.kind !== "normal" || it.task.split === "train") continue;
     const { turns, trajectory } = it.task;
     const texts = [
       ...turns.map(turn => turn.user),

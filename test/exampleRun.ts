@@ -8,8 +8,7 @@
  *     prove-rl train --tasks student.tasks.jsonl --run RUN --from resources/models/careless
  *       --config settings.json --steps 50
  *
- * with `{ "grpo": { "learningRate": 5e-4, "decay": "linear" } }` in settings.json, and from an
- * earlier `careless`, which had read its teacher for 420 seconds.
+ * with `{ "grpo": { "learningRate": 5e-4, "decay": "linear" } }` in settings.json.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

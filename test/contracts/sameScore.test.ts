@@ -13,11 +13,15 @@ import { computeReward } from "../../src/editor/attempts/attemptReward.ts";
 import { idlePolicy } from "../../src/policy/scripted.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { defaultProfile } from "../../src/reward/profiles.ts";
+import type { Breakdown } from "../../src/reward/breakdown.ts";
+import { scoreAttempt } from "../../src/reward/reward.ts";
+import { getSuccess } from "../../src/reward/success.ts";
 import { scoreInBatches } from "../../src/run/scoreAttempts.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { scoresResponse } from "../../src/service/schemas.ts";
 import { openTaskStore } from "../../src/service/taskStore.ts";
-import { readTrajectories } from "../../src/trajectory/file.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
+import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { type Task, formatTaskLine } from "../../src/trajectory/task.ts";
 import {
   type Trajectory,
@@ -28,7 +32,8 @@ import { emptyFolder } from "../cli/program.ts";
 import { runCommand } from "../cli/terminal.ts";
 import { sendRequest } from "../service/countingService.ts";
 import { moveFifty, moveTwice } from "../trajectory/sampleTasks.ts";
-import { catalog } from "./transports.ts";
+import { playAttempts, scoreOverMcp } from "../engines/attempts.ts";
+import { catalog, root } from "./transports.ts";
 
 /** The reward and the success, or why there is none. */
 type Score = { readonly reward: number; readonly success: boolean } | { readonly why: string };
@@ -46,12 +51,17 @@ const cwd = emptyFolder();
 const rollouts = join(import.meta.dirname, "../cli/rollouts");
 const tasks = new Map<string, Task>();
 const tasksFile = join(cwd, "my.tasks.jsonl");
+const example = join(root, "resources/example/prove/tasks/example.tasks.jsonl");
+/** Those of the tasks that are not of the example. */
+let own: Task[];
 let serving: RunningHttpServer;
 
 beforeAll(async () => {
   // the last is the sample that the log of Inspect is about, as a task of the same id
   const fifty = await moveFifty();
   for (const it of [fifty, await moveTwice(), { ...fifty, id: "3" }]) tasks.set(it.id, it);
+  own = [...tasks.values()];
+  for await (const it of readTasks(example)) tasks.set(it.id, it);
   writeFileSync(tasksFile, [...tasks.values()].map(it => `${formatTaskLine(it)}\n`).join(""));
   serving = await startHttpServer({ catalog, tasks: await openTaskStore([tasksFile]) });
 });
@@ -140,7 +150,7 @@ test("attempts of our own", async () => {
     events: [...cut.events, { kind: "ended", by: "fault", fault: "the endpoint is down" }],
   };
   const gone = { ...idle, header: { ...idle.header, task: "t-gone" } };
-  const teachers = [...tasks.values()].map(it => it.trajectory);
+  const teachers = own.map(it => it.trajectory);
   const file = join(cwd, "own.trajectory.jsonl");
   writeFileSync(file, [...teachers, idle, cut, faulty, gone].map(formatTrajectory).join(""));
   const scores = await scoreEverywhere(file);
@@ -153,6 +163,34 @@ test("attempts of our own", async () => {
     { why: "the endpoint is down" },
     { why: "its task t-gone was not found" },
   ]);
+});
+
+test("scripted attempts with answers that are right, wrong or missing", async () => {
+  const file = join(cwd, "scripted.trajectory.jsonl");
+  const lines: string[] = [];
+  const here: Score[] = [];
+  const overMcp: Score[] = [];
+  const spoken: Score[] = [];
+  // one task has several turns and a call that the server refuses the teacher
+  const played = playAttempts(example, ["banking-11-0", "shopping-11-1"]);
+  for await (const { task, policy, messages, trajectory, finalState } of played) {
+    lines.push(formatTrajectory(trajectory));
+    const attempt = createAttemptFactory(catalog)(task, trajectory, finalState);
+    const { total } = scoreAttempt(attempt, defaultProfile) as Breakdown;
+    const score = createScore(total, getSuccess(attempt).achieved, undefined);
+    here.push(score);
+    // what is said, also beside calls, does not go over MCP: it is sent when the user is to hear it
+    if (!policy.startsWith("scripted")) continue;
+    const { reward, success } = await scoreOverMcp(serving.url, task, messages);
+    overMcp.push(createScore(reward, success, undefined));
+    spoken.push(score);
+  }
+  writeFileSync(file, lines.join(""));
+  expect(await scoreEverywhere(file)).toEqual(here);
+  expect(overMcp, "MCP").toEqual(spoken);
+  const failures = here.filter(it => "success" in it && !it.success);
+  expect(failures.length).toBeGreaterThan(20);
+  expect(failures.length).toBeLessThan(here.length - 20);
 });
 
 const inputs: Readonly<Record<string, () => string | Promise<string>>> = {

@@ -56,7 +56,7 @@ def serve(*options: str) -> Iterator[Served]:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A scripted attempt, with its score in another process and over MCP."""
+    """A scripted attempt, with its score in another process and over MCP, and as recorded."""
 
     task_id: str
     policy: str
@@ -64,6 +64,7 @@ class Attempt:
     messages: list[dict[str, Any]]
     here: dict[str, Any]
     mcp: dict[str, Any]
+    trajectory: str
 
 
 @pytest.fixture(scope="session", name="attempts")

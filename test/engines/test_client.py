@@ -19,7 +19,7 @@ from prove_rl import AsyncClient, Client, ProveError, Session
 from prove_rl.client import create_session_id, format_body
 from typing_extensions import Self
 
-TASK = "email-11-0"
+TASK = "payments-11-0"
 """A task whose user speaks three times."""
 
 
@@ -105,8 +105,10 @@ def test_a_number_that_the_service_does_not_know_is_a_bad_argument(
     with client.open("banking-11-1") as session:
         (answer,) = session.message(message)
         assert "error_type" in answer["content"]
-        assert session.score()["components"]["validity"] == 0
-        assert session.score(messages=[message])["components"]["validity"] == 0
+        # half of the third that an offered tool with bad arguments is worth
+        assert session.score()["components"]["validity"] == pytest.approx(1 / 6)
+        told = session.score(messages=[message])
+        assert told["components"]["validity"] == pytest.approx(1 / 6)
 
 
 def test_other_values_of_a_request_stay_what_they_are() -> None:

@@ -3,10 +3,13 @@
 `attemptHere.ts` makes the attempts in its own process and over MCP. verl's are in verl/.
 """
 
+import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Attempt, Served
+from conftest import ROOT, Attempt, Served
 from prove_rl import Client
 from prove_rl.client import create_session_id
 from prove_rl.trl import Prove
@@ -21,10 +24,23 @@ def read_score(score: Json) -> Json:
 
 def test_some_attempts_are_perfect_and_others_are_not(attempts: list[Attempt]) -> None:
     successes = [it.here["success"] for it in attempts]
-    assert 8 <= sum(successes) <= len(attempts) - 12
-    for part in ["validity", "coverage", "efficiency", "name", "argument"]:
+    assert len(attempts) > 180
+    assert 60 <= sum(successes) <= len(attempts) - 60
+    for part in ["validity", "coverage", "efficiency", "name", "argument", "answer"]:
         assert len({it.here[part] for it in attempts}) > 2
-    assert {it.turns for it in attempts} == {1, 2}
+    assert {it.turns for it in attempts} == {1, 2, 3}
+
+
+def test_as_recorded(attempts: list[Attempt], served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "scripted.trajectory.jsonl"
+    file.write_text("".join(it.trajectory for it in attempts))
+    command = ["node", "dist/cli.js", "score", str(file), "--tasks", str(served.tasks), "--json"]
+    printed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    scores = [json.loads(line) for line in printed.stdout.splitlines()]
+    for it, score in zip(attempts, scores, strict=True):
+        expected = {**it.here, "total": it.here["reward"], "answer": it.here["answer"]}
+        for name in ["total", "success", "validity", "coverage", "answer"]:
+            assert score.get(name) == pytest.approx(expected[name], abs=1e-6), it
 
 
 def test_over_mcp(attempts: list[Attempt]) -> None:

@@ -144,11 +144,11 @@ def test_calls_of_a_message_are_executed_in_their_order(worker: Any, served: Ser
 
 def test_the_user_speaks_again_after_a_text(worker: Any, served: Served) -> None:
     """What the user and the tools say is not trained on, and what the model wrote is."""
-    texts = [write_call("email_list_messages", {}), "There are some.", "That is all.", "Bye."]
-    output = attempt(worker, texts, "email-11-0")
+    texts = [write_call("payments_list_invoices", {}), "There are some.", "That is all.", "Bye."]
+    output = attempt(worker, texts, "payments-11-0")
     assert list_written(worker, output) == ["".join(it + END for it in texts)]
-    with Client(served.url).open("email-11-0") as session:
-        session.call("email_list_messages", {})
+    with Client(served.url).open("payments-11-0") as session:
+        session.call("payments_list_invoices", {})
         said = [session.user(it) for it in texts[1:]]
     assert said[-1] is None
     prompts = worker.llm_client.prompts
@@ -174,11 +174,11 @@ def test_tools_are_shown_with_their_whole_schemas(worker: Any, served: Served) -
         "<tool_call>\n[1]\n</tool_call>",
         f"<tool_call>\n{'[' * 1_500}\n</tool_call>",
         write_call("banking_rob", {"all": True}),
-        write_call("banking_get_account", "acc_101"),
-        write_call("banking_get_account", {}),
-        write_call("banking_get_account", {"account_id": math.nan}),
-        write_call("banking_get_account", {"account_id": 0}).replace("0", "1e999"),
-        write_call("banking_get_account", {"account_id": 10**400}),
+        write_call("banking_get_transaction", "acc_101"),
+        write_call("banking_get_transaction", {}),
+        write_call("banking_get_transaction", {"transaction_id": math.nan}),
+        write_call("banking_get_transaction", {"transaction_id": 0}).replace("0", "1e999"),
+        write_call("banking_get_transaction", {"transaction_id": 10**400}),
     ],
     ids=[
         "malformed",
