@@ -1,13 +1,5 @@
 /** The folder with all that a training with TRL or verl needs, for the terminal and the editor. */
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import {
   estimateModelSize,
@@ -35,8 +27,9 @@ import { readHuggingFaceSettings } from "../model/huggingface/folder.ts";
 import type { Json } from "../environment/json.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
+import { withWriteErrors } from "../storage/fileErrors.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
+import { fillNewFolder } from "../storage/newFolder.ts";
 import { UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
 import { formatRowCount, writeDataset } from "./export/dataset.ts";
@@ -166,8 +159,6 @@ export async function prepareEngineFolder(
       "give the number of GPUs with --gpus, or prepare a training in trl",
     );
   const folder = resolve(cwd, out);
-  requireEmpty(folder);
-  const isNew = !existsSync(folder);
   const target: EngineTarget = {
     ...findModel(model, context),
     gpus,
@@ -175,15 +166,7 @@ export async function prepareEngineFolder(
     loraRank,
     serve: createServeCommand(program, basename(tasks)),
   };
-  try {
-    await writeFolder(context, { engine, target, tasks, out, fixtures });
-  } catch (error) {
-    // it was new or empty
-    for (const entry of readIfExists(folder, () => readdirSync(folder)) ?? [])
-      rmSync(join(folder, entry), { recursive: true, force: true });
-    if (isNew) rmSync(folder, { recursive: true, force: true });
-    throw error;
-  }
+  await fillNewFolder(folder, () => writeFolder(context, { engine, target, tasks, out, fixtures }));
 }
 
 /**
@@ -197,7 +180,13 @@ function findModel(
   const path = resolve(cwd, model);
   const remedy = `give the folder of a model in the format of Hugging Face, or a name on its hub such as ${paperModels[0]}`;
   if (existsSync(path)) {
-    if (!statSync(path).isDirectory()) throw new UserError(`${path} is not a folder`, remedy);
+    if (!statSync(path).isDirectory())
+      throw new UserError(
+        `${path} is not a folder`,
+        path.endsWith(".gguf")
+          ? "write it as one with prove-rl model --from-gguf FILE --out FOLDER, and give that"
+          : remedy,
+      );
     if (!["config.json", "adapter_config.json"].some(it => existsSync(join(path, it))))
       printNote(`${path} has no config.json: put the model there before you start the training`);
     return { model: path, size: readModelSize(path) };
@@ -207,11 +196,6 @@ function findModel(
   if (existsSync(dirname(path)) && dirname(path) !== cwd)
     printNote(`there is no folder ${path}: ${model} is taken for a name on the Hugging Face hub`);
   return { model, size: estimateModelSize(model) };
-}
-
-function requireEmpty(folder: string): void {
-  if ((readIfExists(folder, () => readdirSync(folder)) ?? []).length > 0)
-    throw new UserError(`${folder} is not empty`, "prepare another folder, or empty it first");
 }
 
 interface FolderContent {

@@ -1,19 +1,22 @@
-/** `model`: describes a model folder, and sets how a Hugging Face model reads conversations. */
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+/**
+ * `model`: describes a model folder, sets how a Hugging Face model reads conversations, and writes
+ * folders of GGUF files and of models with their adapters.
+ */
 import { resolve } from "node:path";
 import { omitUndefined } from "../environment/json.ts";
 import { findModelFolder } from "../run/folder.ts";
 import { getBackendsFolder } from "../run/backends.ts";
 import { findAdaptedFolder, isAdapterFolder } from "../storage/adapterConfig.ts";
+import { fillNewFolder } from "../storage/newFolder.ts";
 import { UserError } from "../userError.ts";
-import { argument, defineCommand, option, type CliContext } from "./command.ts";
-import { countOf, oneOf, outputPath, jsonFlag } from "./options.ts";
+import { defineCommand, option, optionalArgument, type CliContext } from "./command.ts";
+import { countOf, existingPath, oneOf, outputPath, jsonFlag } from "./options.ts";
 
 export const model = defineCommand({
   name: "model",
   description:
-    "Describe the folder of a student, of a Hugging Face model or of adapters: its size, its limits, and how it writes calls. Refuses a model that cannot be used, also because a file of its weights is missing or incomplete. With options, set how a Hugging Face model reads conversations; the settings are stored in prove.json in its folder. With --merge, write a model with its adapters merged, as other programs load it.",
-  arguments: [argument("<folder>", "run or model folder", { required: "a run or model folder" })],
+    "Describe the folder of a student, of a Hugging Face model or of adapters: its size, its limits, and how it writes calls. Refuses a model that cannot be used, also because a file of its weights is missing or incomplete. With options, set how a Hugging Face model reads conversations; the settings are stored in prove.json in its folder. With --merge, write a model with its adapters merged, as other programs load it. With --from-gguf, write a file of llama.cpp as such a folder.",
+  arguments: [optionalArgument("[folder]", "run or model folder")],
   options: {
     template: option(
       "--template <template>",
@@ -32,21 +35,30 @@ export const model = defineCommand({
     merge: option("--merge <folder>", "write the model with its adapters to this new folder", {
       parser: outputPath("models/merged"),
     }),
+    fromGguf: option("--from-gguf <file>", "write this GGUF file as a folder, which --out names", {
+      parser: existingPath("a GGUF file"),
+    }),
+    out: option("--out <folder>", "new folder for --from-gguf", {
+      parser: outputPath("models/SmolLM2-135M"),
+    }),
     json: jsonFlag,
   },
   examples: [
     "model models/Qwen3-0.6B",
     "model models/SmolLM2-135M --template default --context 2048",
     "model prove/runs/lora --merge models/merged",
+    "model --from-gguf SmolLM2-135M-Instruct.Q8_0.gguf --out models/SmolLM2-135M",
   ],
-  async run(context, [given], { json, merge, ...changes }) {
+  async run(context, [given], { json, merge, fromGguf, out, ...changes }) {
     const { cwd, print } = context;
-    const folder = findModelFolder(resolve(cwd, given));
+    const folder = await findFolder(given, { fromGguf, out, cwd });
+    const isChanged = Object.values(changes).some(it => it !== undefined);
+    if (fromGguf !== undefined && !isChanged && (await hasUnusableChats(folder, context))) return 0;
     // loads the numerics
     const { checkStoredWeights, readModelFolder } = await import("../model/modelFolder.ts");
     const { countParameters } = await import("../model/transformer/architecture.ts");
     const { countAdapterParameters } = await import("../model/transformer/adapters.ts");
-    if (Object.values(changes).some(it => it !== undefined)) await setUp(folder, changes);
+    if (isChanged) await setUp(folder, changes);
     if (merge !== undefined) await mergeAdapters(folder, resolve(cwd, merge), context);
     const stored = readModelFolder(merge === undefined ? folder : resolve(cwd, merge));
     await checkStoredWeights(stored);
@@ -92,6 +104,48 @@ export const model = defineCommand({
   },
 });
 
+/** The folder that is described: the given one, or a new one that is written from a GGUF file. */
+async function findFolder(
+  given: string | undefined,
+  {
+    fromGguf,
+    out,
+    cwd,
+  }: {
+    readonly fromGguf: string | undefined;
+    readonly out: string | undefined;
+    readonly cwd: string;
+  },
+): Promise<string> {
+  const example = "prove-rl model --from-gguf FILE --out FOLDER";
+  if (fromGguf === undefined) {
+    if (out !== undefined)
+      throw new UserError("--out names the folder for --from-gguf", `write ${example}`);
+    if (given !== undefined) return findModelFolder(resolve(cwd, given));
+    throw new UserError("model needs a run or model folder", `give it, or write ${example}`);
+  }
+  if (out === undefined || given !== undefined)
+    throw new UserError("--from-gguf needs --out, the folder to write", `write ${example}`);
+  const { convertGguf } = await import("../model/gguf/convert.ts");
+  const [file, folder] = [resolve(cwd, fromGguf), resolve(cwd, out)];
+  await fillNewFolder(folder, () => convertGguf(file, folder));
+  return folder;
+}
+
+/** Whether the chats of a converted model cannot be written: says so, and what to do. */
+async function hasUnusableChats(folder: string, { printNote }: CliContext): Promise<boolean> {
+  const { readHuggingFaceFolder } = await import("../model/huggingface/folder.ts");
+  try {
+    readHuggingFaceFolder(folder);
+    return false;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    printNote(`${folder} is written, but PROVE cannot use it yet: ${error.what}`);
+    printNote(error.remedy);
+    return true;
+  }
+}
+
 const format = (n: number): string => n.toLocaleString("en");
 
 /** Writes the settings if the model can be used with them. */
@@ -121,8 +175,6 @@ async function setUp(
 
 /** Writes the model in a folder with its adapters merged to a folder that is new or empty. */
 async function mergeAdapters(folder: string, out: string, { dist }: CliContext): Promise<void> {
-  if (existsSync(out) && readdirSync(out).length > 0)
-    throw new UserError(`${out} is not empty`, "name a new folder, or empty it first");
   const { startBackend } = await import("../compute/backend.ts");
   const { loadModel, readModelFolder, writeMergedModel } = await import("../model/modelFolder.ts");
   const stored = readModelFolder(folder);
@@ -132,7 +184,6 @@ async function mergeAdapters(folder: string, out: string, { dist }: CliContext):
     sizes: stored.config.architecture,
   });
   const model = await loadModel(stored);
-  mkdirSync(out, { recursive: true });
-  await writeMergedModel(out, stored, model);
+  await fillNewFolder(out, () => writeMergedModel(out, stored, model));
   model.dispose();
 }

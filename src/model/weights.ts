@@ -13,6 +13,8 @@ export interface NamedArray {
 /** An array that is read when it is written, so that not all are in memory at once. */
 export interface LazyArray {
   readonly shape: readonly number[];
+  /** If it differs from that of the file. */
+  readonly precision?: Precision;
   read(): Promise<Float32Array>;
 }
 
@@ -26,7 +28,7 @@ type Precision = "F32" | "F16" | "BF16";
 
 const bytesOf = { F32: 4, F16: 2, BF16: 2 } as const;
 
-/** Writes all arrays in one precision; 16 bits are rounded to nearest, ties to even. */
+/** Writes arrays in a precision; 16 bits are rounded to nearest, ties to even. */
 export async function writeWeights(
   file: string,
   { arrays, metadata }: Weights<NamedArray | LazyArray>,
@@ -34,10 +36,12 @@ export async function writeWeights(
 ): Promise<void> {
   const entries: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
-  for (const [name, { shape }] of arrays) {
-    const begin = end;
-    end += countNumbers(shape) * bytesOf[precision];
-    entries[name] = { dtype: precision, shape, data_offsets: [begin, end] };
+  const getPrecision = (it: NamedArray | LazyArray) =>
+    ("precision" in it ? it.precision : undefined) ?? precision;
+  for (const [name, array] of arrays) {
+    const [begin, dtype] = [end, getPrecision(array)];
+    end += countNumbers(array.shape) * bytesOf[dtype];
+    entries[name] = { dtype, shape: array.shape, data_offsets: [begin, end] };
   }
   // the format recommends that the numbers begin at a multiple of 8
   const text = Buffer.from(JSON.stringify(entries));
@@ -48,7 +52,7 @@ export async function writeWeights(
     async *[Symbol.asyncIterator]() {
       yield* [length, header];
       for (const it of arrays.values())
-        yield encode("read" in it ? await it.read() : it.values, precision);
+        yield encode("read" in it ? await it.read() : it.values, getPrecision(it));
     },
   });
 }
@@ -311,7 +315,7 @@ function toBfloat16(values: Float32Array): Uint16Array {
   return halves;
 }
 
-function fromBfloat16(halves: Uint16Array): Float32Array {
+export function fromBfloat16(halves: Uint16Array): Float32Array {
   const words = new Uint32Array(halves.length);
   for (let i = 0; i < words.length; i++) words[i] = (halves[i] as number) << 16;
   return new Float32Array(words.buffer);

