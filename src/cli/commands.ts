@@ -107,7 +107,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "model",
     group: "Training",
-    summary: "describe a model folder, and set how a Hugging Face model reads conversations",
+    summary: "describe a model folder, write one from GGUF, and set how it reads conversations",
     load: async () => (await import("./model.ts")).model,
   },
   {
