@@ -143,7 +143,7 @@ export async function describeFolder(folder: string, splitting: string, type = 0
       isInterleaved && part !== undefined ? interleave(tensor, heads) : tensor;
   }
   const kinds = new Map(added.map(it => [it.id, it.special ? 3 : 4]));
-  const ids = new Map([...added.map(it => [it.id, it.content] as const)]);
+  const ids = new Map(added.map(it => [it.id, it.content]));
   for (const [token, id] of Object.entries(encoding.vocab)) ids.set(id, token);
   const size = config["vocab_size"] as number;
   const tokens = Array.from({ length: size }, (_, id) => ids.get(id) ?? `[PAD${id}]`);
