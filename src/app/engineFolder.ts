@@ -7,6 +7,7 @@ import {
   paperModels,
   type ModelSize,
   type EngineTarget,
+  type Stage,
 } from "../engine/target.ts";
 import {
   createAccelerateConfig,
@@ -14,6 +15,7 @@ import {
   createTrlReadme,
   createTrlRequirements,
   createTrlRun,
+  describeTrlMemory,
 } from "../engine/trl.ts";
 import {
   createAgentLoops,
@@ -132,6 +134,8 @@ interface EngineRequest {
   readonly gpus: number;
   /** Trains adapters of this rank instead of all weights. */
   readonly loraRank?: number | undefined;
+  /** With TRL; only GRPO if absent. */
+  readonly stages?: readonly Stage[] | undefined;
   readonly profile: string;
   /** The folder of the workspace's own fixtures, which need not exist. Tasks may be on them. */
   readonly fixtures: string;
@@ -149,7 +153,17 @@ const createServeCommand = (program: string, tasks: string): readonly string[] =
  */
 export async function prepareEngineFolder(
   context: AppContext,
-  { engine: name, tasks, model, out, gpus, loraRank, profile, fixtures }: EngineRequest,
+  {
+    engine: name,
+    tasks,
+    model,
+    out,
+    gpus,
+    loraRank,
+    stages = ["grpo"],
+    profile,
+    fixtures,
+  }: EngineRequest,
 ): Promise<void> {
   const { cwd, program } = context;
   const engine = engines.find(it => it.name === name)!;
@@ -158,12 +172,18 @@ export async function prepareEngineFolder(
       "verl does not train on a CPU",
       "give the number of GPUs with --gpus, or prepare a training in trl",
     );
+  if (engine === verl && stages.includes("sft"))
+    throw new UserError(
+      "the folder for verl has the stage grpo only",
+      "prepare both stages in trl, or give the model that they made with --model",
+    );
   const folder = resolve(cwd, out);
   const target: EngineTarget = {
     ...findModel(model, context),
     gpus,
     profile,
     loraRank,
+    stages,
     serve: createServeCommand(program, basename(tasks)),
   };
   await fillNewFolder(folder, () => writeFolder(context, { engine, target, tasks, out, fixtures }));
@@ -220,6 +240,8 @@ async function writeFolder(
   const folder = resolve(cwd, out);
   const file = basename(tasks);
   const rows = await exportTraining(context, { tasks, to: name, out: join(out, "data") });
+  if (target.stages.includes("sft") && rows > 0)
+    await writeDataset(context, { tasks, to: "sft", out: join(out, "data/sft"), split: "train" });
   if (!existsSync(join(folder, "data", data)))
     throw new UserError(
       `${tasks} has no rows of the split train`,
@@ -247,6 +269,22 @@ async function writeFolder(
   };
   for (const [path, text] of Object.entries(files))
     writeFileAtomicallySync(join(folder, path), text);
+  if (name === "trl") await noteMemory(context, target, join(folder, "data", data));
+}
+
+/** Says what a training takes of each GPU, and what to do if that does not fit. */
+async function noteMemory(
+  { print, printNote }: AppContext,
+  target: EngineTarget,
+  file: string,
+): Promise<void> {
+  const memory = describeTrlMemory(target, await measureLongestPrompt(file));
+  if (memory === undefined) return;
+  print(memory.text);
+  if (!memory.fits)
+    printNote(
+      `a training of ${target.model} does not fit: ${target.loraRank === undefined ? "train adapters (--lora 16), " : ""}give more GPUs (--gpus) or a smaller model`,
+    );
 }
 
 /** Writes the prompts of all splits. Returns the number of rows to train on. */

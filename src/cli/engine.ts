@@ -41,6 +41,14 @@ export const engine = defineCommand({
     lora: option("--lora <rank>", "train LoRA adapters of this rank (default: all weights)", {
       parser: countOf("ranks"),
     }),
+    stages: option(
+      "--stages <stages>",
+      "with trl: GRPO alone, or supervised fine-tuning before it",
+      {
+        parser: oneOf(["grpo", "sft,grpo"], "there are no stages"),
+        default: "grpo",
+      },
+    ),
     profile: option("--profile <name>", "reward profile", {
       parser: oneOf(
         profiles.map(it => it.name),
@@ -51,10 +59,11 @@ export const engine = defineCommand({
   },
   examples: [
     "engine prepare trl --tasks my.tasks.jsonl --model Qwen/Qwen3-4B-Instruct-2507 --out trl",
+    "engine prepare trl --stages sft,grpo --tasks my.tasks.jsonl --model Qwen/Qwen3-4B --out trl",
     "engine prepare verl --tasks my.tasks.jsonl --model Qwen/Qwen3-8B --out verl",
     "engine prepare trl --tasks my.tasks.jsonl --model ./tiny --gpus 0 --lora 8 --out trl",
   ],
-  async run(context, [, engine], { tasks, model, out, gpus, lora, profile }) {
+  async run(context, [, engine], { tasks, model, out, gpus, lora, stages, profile }) {
     const { print, prove } = context;
     await prepareEngineFolder(context, {
       engine,
@@ -63,6 +72,7 @@ export const engine = defineCommand({
       out,
       gpus,
       loraRank: lora,
+      stages: stages === "grpo" ? ["grpo"] : ["sft", "grpo"],
       profile,
       fixtures: join(prove, "fixtures"),
     });

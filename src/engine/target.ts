@@ -8,6 +8,9 @@ import { z } from "zod";
 import { withReadErrors } from "../storage/fileErrors.ts";
 import { readJsonFile } from "../storage/parseJson.ts";
 
+/** Supervised fine-tuning on the teacher's conversations, and GRPO on own attempts. */
+export type Stage = "sft" | "grpo";
+
 export interface EngineTarget {
   /** A folder, or a name on the Hugging Face hub. */
   readonly model: string;
@@ -17,6 +20,7 @@ export interface EngineTarget {
   readonly profile: string;
   /** Trains adapters of this rank instead of all weights. */
   readonly loraRank?: number | undefined;
+  readonly stages: readonly Stage[];
   /** The command line that serves the tasks. */
   readonly serve: readonly string[];
 }
@@ -57,7 +61,7 @@ export const learningRateNote =
   "Its learning rate depends on the model: 1e-6 for Qwen3-4B, 5e-8 for Qwen3-8B, 3e-7 for Qwen2.5-7B and Granite-4.1-8B.";
 
 export interface ModelSize {
-  /** Bytes of the weights. */
+  /** Bytes of the weights in 16 bits. */
   readonly weights: number;
   /** Bytes of the keys and values of a token. */
   readonly token: number;
@@ -76,6 +80,8 @@ const configSchema = z.looseObject({
   head_dim: count,
   hidden_size: count,
   max_position_embeddings: count,
+  dtype: z.string().nullish(),
+  torch_dtype: z.string().nullish(),
 });
 
 /** An estimate for a name such as `Qwen/Qwen3-8B`; without a number, 8 billion parameters. */
@@ -87,6 +93,16 @@ export function estimateModelSize(name: string): ModelSize {
     token: countTokenBytes(parameters > 16e9 ? 80 : 40, 8, 128),
   };
 }
+
+/** The memory of the cards that the settings are for, in bytes. */
+export const cardMemory = 80e9;
+
+/**
+ * Bytes on each of the GPUs for the weights, gradients and the state of Adam, with mixed precision
+ * and divided among them. The frozen weights of adapters need no gradients.
+ */
+export const countTrainingBytes = ({ size, gpus, loraRank }: EngineTarget): number =>
+  ((size.weights / bytesPerValue) * (loraRank === undefined ? 16 : bytesPerValue)) / gpus;
 
 /** Keys and values of a token. */
 const countTokenBytes = (layers: number, heads: number, width: number): number =>
@@ -103,8 +119,9 @@ export function readModelSize(folder: string): ModelSize {
     ? readJsonFile(configSchema, file, { noun: "the configuration of a model" })
     : {};
   const { num_hidden_layers: layers, num_attention_heads: heads, hidden_size: width } = config;
+  const isWide = (config.dtype ?? config.torch_dtype) === "float32";
   return {
-    weights: weights || estimate.weights,
+    weights: (isWide ? weights / 2 : weights) || estimate.weights,
     token:
       layers && heads && width
         ? countTokenBytes(

@@ -4,7 +4,14 @@
  */
 
 import { UserError } from "../userError.ts";
-import { defaultLearningRate, findLearningRate, learningRateNote, paper } from "./target.ts";
+import {
+  cardMemory,
+  countTrainingBytes,
+  defaultLearningRate,
+  findLearningRate,
+  learningRateNote,
+  paper,
+} from "./target.ts";
 import type { EngineTarget } from "./target.ts";
 
 /** Attempts that are processed at a time on one GPU. */
@@ -15,19 +22,21 @@ const perDevice = 2;
  * Throws a `UserError` if the model was made for shorter conversations.
  */
 export function createTrlConfig(target: EngineTarget, promptBytes: number) {
-  const { model, gpus, profile, loraRank, serve } = target;
+  const { model, gpus, profile, loraRank, serve, stages } = target;
+  const vllm = gpus === 0 ? undefined : createVllmSettings(target, promptBytes);
   return {
     model,
     profile,
+    stages,
+    /** How many held-out rows are attempted before and after each stage. */
+    evaluated: gpus === 0 ? 8 : 256,
     lora:
       loraRank === undefined
         ? null
         : { r: loraRank, lora_alpha: 2 * loraRank, target_modules: "all-linear" },
     serve,
-    grpo:
-      gpus === 0
-        ? cpuSettings
-        : { ...createGpuSettings(target), ...createVllmSettings(target, promptBytes) },
+    ...(stages.includes("sft") ? { sft: createSftSettings(target, vllm) } : {}),
+    grpo: vllm === undefined ? cpuSettings : { ...createGpuSettings(target), ...vllm },
   };
 }
 
@@ -37,6 +46,8 @@ const common = {
   logging_steps: 1,
   report_to: "none",
   chat_template_kwargs: { enable_thinking: false },
+  // an evaluation is one attempt at each row
+  num_generations_eval: 1,
 };
 
 /** Small enough to see that everything works. */
@@ -46,6 +57,7 @@ const cpuSettings = {
   bf16: false,
   learning_rate: defaultLearningRate,
   per_device_train_batch_size: 4,
+  per_device_eval_batch_size: 4,
   num_generations: 4,
   max_completion_length: 1024,
   max_steps: 10,
@@ -59,6 +71,7 @@ const createGpuSettings = ({ gpus, model }: EngineTarget) => ({
   beta: paper.klCoefficient,
   num_generations: paper.group,
   per_device_train_batch_size: perDevice,
+  per_device_eval_batch_size: 16,
   gradient_accumulation_steps: Math.max(
     1,
     Math.round((paper.group * paper.prompts) / (perDevice * gpus)),
@@ -73,8 +86,7 @@ const bytesPerToken = 3;
 /** What a chat template adds to a prompt, in tokens. */
 const templateTokens = 256;
 
-/** The memory of a card, and what vLLM needs besides weights, keys and values, in bytes. */
-const cardMemory = 80e9;
+/** What vLLM needs besides weights, keys and values, in bytes. */
 const vllmOverhead = 3e9;
 
 /** Attempts of the greatest length whose keys and values have room. */
@@ -97,6 +109,60 @@ function createVllmSettings({ model, size }: EngineTarget, promptBytes: number) 
     vllm_mode: "colocate",
     vllm_max_model_length: length,
     vllm_gpu_memory_utilization: Math.min(0.9, Math.max(0.3, roundUp(share * 100, 5) / 100)),
+  };
+}
+
+/** Conversations of a step of supervised fine-tuning. */
+const conversations = 32;
+
+/** Settings of `SFTConfig`. The learning rates are those of PROVE's own trainer for real models. */
+function createSftSettings(
+  { gpus, loraRank }: EngineTarget,
+  vllm: ReturnType<typeof createVllmSettings> | undefined,
+) {
+  const common = {
+    learning_rate: loraRank === undefined ? 1e-5 : 1e-4,
+    logging_steps: 1,
+    report_to: "none",
+  };
+  return vllm === undefined
+    ? {
+        ...common,
+        use_cpu: true,
+        bf16: false,
+        per_device_train_batch_size: 2,
+        max_length: 16_384,
+        max_steps: 10,
+        save_steps: 5,
+      }
+    : {
+        ...common,
+        bf16: true,
+        per_device_train_batch_size: 1,
+        gradient_accumulation_steps: Math.max(1, Math.round(conversations / gpus)),
+        // those of attempts are no shorter
+        max_length: vllm.vllm_max_model_length,
+        num_train_epochs: 1,
+        save_steps: 50,
+      };
+}
+
+/**
+ * What each GPU needs by the formula of docs/engines.md, and whether it fits; undefined for a CPU.
+ * Activations come on top.
+ */
+export function describeTrlMemory(
+  target: EngineTarget,
+  promptBytes: number,
+): { readonly text: string; readonly fits: boolean } | undefined {
+  if (target.gpus === 0) return undefined;
+  const training = countTrainingBytes(target);
+  const vllm = createVllmSettings(target, promptBytes).vllm_gpu_memory_utilization * cardMemory;
+  const format = (bytes: number) => `${Math.round(bytes / 1e9)} GB`;
+  const cards = target.gpus === 1 ? "the GPU" : `each of ${target.gpus} GPUs`;
+  return {
+    text: `${cards} needs about ${format(training)} for the training and ${format(vllm)} for vLLM, of ${format(cardMemory)}, besides activations`,
+    fits: training + vllm < 0.95 * cardMemory,
   };
 }
 
@@ -169,10 +235,12 @@ export const createTrlRequirements = (gpus: number): string =>
     "",
   ].join("\n");
 
-export function createTrlReadme({ model, gpus, loraRank }: EngineTarget, tasks: string): string {
+export function createTrlReadme(target: EngineTarget, tasks: string): string {
+  const { model, gpus, loraRank, stages } = target;
+  const isWarm = stages.includes("sft");
   const what = loraRank === undefined ? "all weights" : `LoRA adapters of rank ${loraRank}`;
   const where = gpus === 0 ? "the CPU" : `${gpus} ${gpus === 1 ? "GPU" : "GPUs"}`;
-  return `# GRPO of ${model} with TRL
+  return `# ${isWarm ? "SFT and GRPO" : "GRPO"} of ${model} with TRL
 
 Trains ${what} on ${where}, on the tasks of \`${tasks}\`, in sessions of \`prove-rl serve\`.
 
@@ -184,16 +252,18 @@ python launch.py
 ${gpus === 0 ? "\nOn Linux, pip installs PyTorch with CUDA, which is several GB. To avoid that, install its build for CPUs first, with the command that PyTorch's website gives.\n" : ""}
 The commands may be run in another folder, too, with the paths of the files. \`launch.py\` starts the service with the command in \`config.json\` and then \`accelerate launch\`, to which it passes its own arguments. With \`PROVE_URL\` it uses a service that runs already, for example on another machine; a token is read from \`PROVE_TOKEN\`. An interrupted training goes on from its last checkpoint when you start it again.
 
+${isWarm ? "First, the model learns from the conversations of the tasks' teacher, with TRL's `SFTTrainer` and only from what the assistant writes; the result is `sft/model`. GRPO goes on from it. Where you start `train.py` yourself, PROVE_STAGE names the stage: `before` for the first evaluation, `sft`, `merge` for its adapters, and `grpo`. " : ""}Before and after ${isWarm ? "each stage" : "the training"}, the model attempts ${gpus === 0 ? 8 : 256} of the held-out rows (\`evaluated\` in \`config.json\`) once each, and at the end a table compares the results. What goes wrong is printed as \`alarm at step …\`: groups whose attempts all earn the same, attempts that limits truncate, calls of tools that are not offered, and others, as in PROVE's own trainings.
+
 | file                | holds                                                                              |
 | ------------------- | ---------------------------------------------------------------------------------- |
-| \`config.json\`       | the model, the reward profile, LoRA, the service's command, settings of \`GRPOConfig\` |
+| \`config.json\`       | the model, the reward profile, LoRA, the service's command, settings of \`GRPOConfig\`${isWarm ? " and `SFTConfig`" : ""} |
 | \`accelerate.yaml\`   | processes and, with GPUs, DeepSpeed ZeRO-3                                          |
-| \`data\`              | prompts by split, with a dataset card; \`train.jsonl\` is trained on                  |
+| \`data\`              | prompts by split, with a dataset card; \`train.jsonl\` is trained on${isWarm ? ", and the conversations in `sft/train.jsonl`" : ""} |
 | \`run.json\`          | lists the folder among PROVE's runs, if it is in \`prove/runs\` of a workspace        |
 | \`chat_template.jinja\` | the chat template to use instead of the model's, if there is one                    |
 | \`prove_rl\`          | the Python package that the programs use                                            |
 | \`groups/<n>.jsonl\` | written by the training: the attempts of step n with breakdowns and advantages, which PROVE opens |
-| \`checkpoints\`, \`model\` | written by the training                                                        |
+| \`checkpoints\`, \`model\`${isWarm ? ", `sft`" : ""}, \`evaluations.json\` | written by the training                        |
 
 ${
   gpus === 0

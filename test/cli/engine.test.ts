@@ -61,6 +61,35 @@ test("the folder has the data, the programs and the paper's settings for the GPU
   expect(JSON.parse(row!)).toHaveProperty("task_id");
 });
 
+test("supervised fine-tuning before GRPO has settings and conversations of its own", async () => {
+  const tasks = await writeTasks("train");
+  const out = join(emptyFolder(), "trl");
+  const { out: lines } = await prepare(tasks, out, "--stages", "sft,grpo", "--model", "a/m-4B");
+  const { stages, sft, grpo, evaluated } = readJson(out, "config.json");
+  expect(stages).toEqual(["sft", "grpo"]);
+  expect(evaluated).toBeGreaterThan(0);
+  expect(grpo).toMatchObject({ num_generations_eval: 1 });
+  expect(sft.max_length).toBe(grpo.vllm_max_model_length);
+  expect(sft.per_device_train_batch_size * sft.gradient_accumulation_steps * 8).toBe(32);
+  const [row] = readFileSync(join(out, "data/sft/train.jsonl"), "utf8").split("\n");
+  expect(JSON.parse(row!).messages.at(-1)).toMatchObject({ role: "assistant" });
+  // 16 bytes for each of 4 billion parameters, on eight cards
+  expect(lines.join("\n")).toContain("each of 8 GPUs needs about 8 GB for the training and 24 GB");
+  const verl = join(emptyFolder(), "verl");
+  await expect(prepareVerl(tasks, verl, "--stages", "sft,grpo")).rejects.toThrow(
+    "has the stage grpo only",
+  );
+});
+
+test("a model that needs more memory than there is is told", async () => {
+  const tasks = await writeTasks("train");
+  const prepareLarge = async (...more: string[]) => {
+    const out = join(emptyFolder(), "trl");
+    return (await prepare(tasks, out, "--model", "a/m-32B", "--gpus", "2", ...more)).notes;
+  };
+  expect(await prepareLarge()).toEqual([expect.stringContaining("a training of a/m-32B does not fit: train adapters")]);
+});
+
 test.each([
   ["Qwen/Qwen3-8B", 5e-8],
   ["Qwen/Qwen2.5-7B-Instruct", 3e-7],

@@ -16,10 +16,11 @@ from prove_rl import Client
 
 @pytest.fixture(name="out")
 def prepare_folder(served: Served, tiny_model: Path, tmp_path: Path) -> Path:
-    """A folder whose model was given relative to the current one, for two steps on a CPU."""
+    """A folder whose model was given relative to the current one, for two steps on a CPU of both
+    stages."""
     out = tmp_path / "trl"
     model = os.path.relpath(tiny_model, tmp_path)
-    prepare(tmp_path, served, "--model", model, "--out", "trl")
+    prepare(tmp_path, served, "--model", model, "--stages", "sft,grpo", "--out", "trl")
     return out
 
 
@@ -29,6 +30,9 @@ def prepare(cwd: Path, served: Served, *options: str) -> None:
     out = cwd / options[-1]
     config = json.loads((out / "config.json").read_text())
     config["grpo"] |= {"max_steps": 2, "save_steps": 1, "max_completion_length": 16}
+    config["evaluated"] = 4
+    if "sft" in config:
+        config["sft"] |= {"max_steps": 2, "save_steps": 1, "learning_rate": 1e-2}
     (out / "config.json").write_text(json.dumps(config))
 
 
@@ -38,7 +42,7 @@ def launch(out: Path, cwd: Path, launcher: str) -> subprocess.CompletedProcess[s
     # the paths of this process would let modules be found that are not in the folder
     variables = {key: it for key, it in os.environ.items() if key != "PYTHONPATH"}
     return subprocess.run(
-        command, cwd=cwd, env=variables, capture_output=True, check=False, text=True, timeout=300
+        command, cwd=cwd, env=variables, capture_output=True, check=False, text=True, timeout=600
     )
 
 
@@ -56,10 +60,18 @@ def test_a_prepared_folder_trains(out: Path, tmp_path: Path) -> None:
     (out / "checkpoints/checkpoint-2").mkdir(parents=True, exist_ok=True)
     (out / "checkpoints/checkpoint-2/trainer_state.json").write_text('{"best')
 
-    # from outside, as engines.md says
-    result = launch(out, tmp_path, "trl/launch.py")
+    # in another place, and from outside, as engines.md says
+    out = Path(shutil.move(out, tmp_path / "moved"))
+    result = launch(out, tmp_path, "moved/launch.py")
     assert result.returncode == 0, result.stderr[-4_000:]
     assert "'rewards/coverage/mean'" in result.stdout
+    # the stages that were done are not done again
+    assert "PROVE_STAGE=sft" not in result.stdout
+    assert (out / "sft/model/model.safetensors").exists()
+    table = result.stdout.splitlines()[-6:]
+    assert table[0] == "4 held-out rows, one sampled attempt each"
+    assert table[1].split()[:2] == ["success", "reward"]
+    assert [it[:12].strip() for it in table[2:5]] == ["before", "after SFT", "after GRPO"]
     assert (out / "model/model.safetensors").exists()
     for step in (1, 2):
         lines = (out / f"groups/{step}.jsonl").read_text().splitlines()
@@ -126,7 +138,7 @@ def kill_after_first_step(launch: list[str], out: Path) -> str:
     ) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0].removeprefix("PROVE_URL=")
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 600
         while not (out / "metrics.jsonl").exists():
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.05)

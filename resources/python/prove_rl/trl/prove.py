@@ -54,6 +54,8 @@ class Prove:
         self._ends = {eos_token_id} if isinstance(eos_token_id, int) else set(eos_token_id)
         self._profile = {} if profile is None else {"profile": profile}
         self._record = None if record is None else Path(record)
+        self.is_recording = True
+        """Whether attempts are those of a step; those of an evaluation are not."""
         self._tools: dict[str, Json] = {it["function"]["name"]: it for it in catalog["tools"]}
         self._environment = create_environment_class(catalog["tools"])
         self._opening = {"policy": "trl", "max_messages": max_messages}
@@ -69,7 +71,7 @@ class Prove:
         names = ["reward", *self.components]
         functions = [create_reward_function(name, self._score) for name in names]
         if self._record is not None:
-            functions[0] = record_groups(functions[0], self._record)
+            functions[0] = record_groups(functions[0], self._record, lambda: self.is_recording)
         return functions
 
     @property
@@ -218,7 +220,9 @@ def create_reward_function(
     return get_values
 
 
-def record_groups(function: RewardFunction, folder: Path) -> RewardFunction:
+def record_groups(
+    function: RewardFunction, folder: Path, is_recording: Callable[[], bool]
+) -> RewardFunction:
     """The function, which also writes the attempts of all processes to `<step>.jsonl`."""
     from accelerate import PartialState
     from accelerate.utils import gather_object
@@ -227,6 +231,8 @@ def record_groups(function: RewardFunction, folder: Path) -> RewardFunction:
         environments: Sequence[Environment], trainer_state: Any = None, **options: Any
     ) -> list[float | None]:
         rewards = function(environments=environments, **options)
+        if not is_recording():
+            return rewards
         attempts = [
             {"turn": it._task.get("turn"), "reward": value, "line": it._score["group"]}
             for it, value in zip(environments, rewards, strict=True)
