@@ -134,6 +134,7 @@ export function parseAnswer(json: Json, tools: readonly ChatTool[] = []): ChatAn
   const { text, calls } = parseAssistantMessage(
     message,
     tools.map(it => ({ name: it.name, inputSchema: it.parameters })),
+    finish_reason === "length",
   );
   if (finish_reason === "content_filter" && text === "" && calls.length === 0)
     throw new EndpointFault(
@@ -151,15 +152,16 @@ export function parseAnswer(json: Json, tools: readonly ChatTool[] = []): ChatAn
 
 /**
  * The text, without thinking, and the calls of a message. An engine leaves calls in the text that
- * its own parser cannot read.
+ * its own parser cannot read; those in the text of a message that was cut off are not read.
  */
 export function parseAssistantMessage(
   { content, tool_calls }: z.infer<typeof assistantMessageSchema>,
   tools: Iterable<CallableTool> = [],
+  isCut = false,
 ): Pick<ChatAnswer, "text" | "calls"> {
   const { text, calls: written } = readMessageText(
     typeof content === "string" ? content : (content ?? []).map(it => it.text ?? "").join(""),
-    { tools },
+    isCut ? { syntax: "none" } : { tools },
   );
   const named = (tool_calls ?? []).map(it => ({
     id: it.id,

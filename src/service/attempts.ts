@@ -151,12 +151,10 @@ function parseMessages(
   tools: TableSession["tools"],
   cut: boolean | undefined,
 ): readonly AssistantMessage[] {
-  const own = messages
-    .filter(it => it.role === "assistant")
-    .map(it => parseAssistantMessage(it, tools.values()));
-  return own.map(({ text, calls }, i) => ({
-    text,
-    calls,
-    ...(cut && i === own.length - 1 ? { cut } : {}),
-  }));
+  const own = messages.filter(it => it.role === "assistant");
+  return own.map((it, i) => {
+    const isCut = cut === true && i === own.length - 1;
+    const { text, calls } = parseAssistantMessage(it, tools.values(), isCut);
+    return { text, calls, ...(isCut ? { cut } : {}) };
+  });
 }

@@ -120,7 +120,7 @@ export class TaskApi {
     const { seq, message, cut } = parseBody(messageBody, body);
     const request = { message, cut };
     return this.#sessions.runOnce(session, { do: "message", seq, request, body }, () => {
-      const { text, calls } = parseAssistantMessage(message, session.tools.values());
+      const { text, calls } = parseAssistantMessage(message, session.tools.values(), cut);
       const added = this.#attempts.addMessage(session, { text, calls, ...(cut ? { cut } : {}) });
       const attempt = session.attempt!;
       const response = createOkResponse({

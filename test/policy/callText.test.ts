@@ -15,6 +15,21 @@ test.each(cases)("$name", ({ syntax, message, text, calls }) => {
   );
 });
 
+test.each([
+  " ",
+  "<tool_call>",
+  '<tool_call>{"',
+  '<tool_call>{"\n',
+  "<tool_call><function=f><parameter=a>",
+  "<think></think>",
+  "<|tool_call|>[",
+  "<|python_tag|>{",
+])("a long text of %j is read once", part => {
+  // a text that is read again for each part would take minutes
+  const { calls, text } = readMessageText(part.repeat(Math.ceil(300_000 / part.length)));
+  expect(calls.length + text.length).toBeLessThan(300_000);
+});
+
 test("calls begin where they are written, whatever their arguments are named", () => {
   const checkStarts = (
     syntax: "hermes" | "granite" | "llama",

@@ -16,7 +16,6 @@ import functools
 import json
 import logging
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from verl.experimental.agent_loop.tool_parser import ToolParser
 from verl.utils.profiler import simple_timer
 from verl.utils.rollout_trace import rollout_trace_op
 
+from .calls import find_syntax, parse_arguments, read_message
 from .client import (
     CONNECTION_ERRORS,
     AsyncClient,
@@ -41,8 +41,6 @@ COMPONENTS = ("validity", "coverage", "efficiency", "name", "argument", "answer"
 
 WHOLE_TASK = -1
 """The turn of a row that is for the whole task."""
-
-CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|$)", re.DOTALL)
 
 
 class PromptTooLongError(Exception):
@@ -141,7 +139,7 @@ class ProveAgentLoop(AgentLoopBase):  # type: ignore[misc]
             room = self.rollout_config.response_length - len(rollout.mask)
             written = await self._generate(rollout, request_id, sampling_params, room)
             is_cut = len(written) >= room and not self._is_end(written[-1])
-            message = await self._read_message(written, is_cut)
+            message = await self._read_message(written, is_cut, session.tools)
             rollout.messages.append(message)
             known = len(session.tools)
             with simple_timer("tool_calls", rollout.metrics):
@@ -199,21 +197,20 @@ class ProveAgentLoop(AgentLoopBase):  # type: ignore[misc]
         rollout.ids, rollout.mask, rollout.logprobs = merged.token_ids, mask, logprobs
         return True
 
-    async def _read_message(self, ids: list[int], is_cut: bool) -> Json:
+    async def _read_message(self, ids: list[int], is_cut: bool, tools: list[Json]) -> Json:
         """The message in OpenAI's format, with arguments as objects.
 
-        One that was cut off is a text, so that none of its calls are executed.
+        One that was cut off is a text, so that none of its calls are executed. verl's own parser,
+        which leaves out calls that it cannot read, is used for syntaxes without known tags.
         """
-        text = self.tokenizer.decode(ids, skip_special_tokens=False)
-        text = remove_thinking(text)
-        calls: list[Json] = []
-        if self._limits.format != "hermes" and not is_cut:
+        schemas = {it["function"]["name"]: it["function"]["parameters"] for it in tools}
+        text = self.tokenizer.decode(ids[:-1] if self._is_end(ids[-1]) else ids)
+        syntax = "none" if is_cut else "hermes" if self._limits.format == "hermes" else None
+        if is_cut or syntax or find_syntax(text):
+            text, calls = read_message(text, syntax, schemas)
+        else:
             text, parsed = await self._parser.extract_tool_calls(ids, [])
-            calls = [{"name": it.name, "arguments": parse_json(it.arguments)} for it in parsed]
-        elif not is_cut:
-            # verl's parser leaves out calls that are no JSON
-            calls = [read_call(it) for it in CALL.findall(text)]
-            text = CALL.sub("", text)
+            calls = [{"name": it.name, "arguments": parse_arguments(it.arguments)} for it in parsed]
         for token in self.tokenizer.all_special_tokens:
             text = text.replace(token, "")
         message: Json = {"role": "assistant", "content": text.strip()}
@@ -305,28 +302,6 @@ def show_tools(answers: list[Json], added: list[Json]) -> list[Json]:
 
 def count_users(messages: list[Json]) -> int:
     return sum(it["role"] == "user" for it in messages)
-
-
-def remove_thinking(text: str) -> str:
-    """The text after a block of thinking, which may have begun in the prompt or have no end."""
-    text = text.rpartition("</think>")[2]
-    return "" if text.lstrip().startswith("<think>") else text
-
-
-def read_call(text: str) -> Json:
-    """A call of the Hermes format. What is no call has the name "", which no tool has."""
-    call = parse_json(text.strip())
-    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-        return {"name": "", "arguments": {"unparsed": text.strip()}}
-    return {"name": call["name"], "arguments": call.get("arguments", {})}
-
-
-def parse_json(text: str) -> Any:
-    """The value of a JSON text, or the text itself if it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):  # of lists within thousands of others
-        return text
 
 
 def record_attempt(folder: Path, info: Json, score: Json) -> None:

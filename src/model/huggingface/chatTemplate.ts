@@ -11,6 +11,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
+import { printAsPython, pythonFunctions } from "./pythonValues.ts";
 
 export interface TemplateInput {
   readonly messages: readonly JsonObject[];
@@ -99,13 +100,14 @@ function parseTemplate(
 ): ChatTemplate {
   // the same options as in transformers
   const program = withTemplateErrors(folder, () =>
-    parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })),
+    printAsPython(parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))),
   );
   return {
     source,
     render({ messages, tools, addGenerationPrompt, now }) {
       const environment = new Environment();
       const variables = {
+        ...pythonFunctions,
         ...createGlobals(now),
         ...tokens,
         messages,

@@ -63,10 +63,11 @@ export interface HuggingFaceTokenizer {
 }
 
 /**
- * Marks a protected text, after its first character. The character is a noncharacter of Unicode,
- * which texts do not contain; it is removed from texts that contain it.
+ * Marks a protected text, after each of its characters, because a control token may be a part of
+ * another, and a single character. The mark is a noncharacter of Unicode, which texts do not
+ * contain; it is removed from texts that contain it.
  */
-const protection = "\uFDD0";
+export const protection = "\uFDD0";
 
 /** Throws a `UserError` if the folder has no tokenizer that can be used. */
 export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
@@ -158,7 +159,7 @@ function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokeni
     protect: it => {
       const clean = unprotect(it);
       return protectedTexts
-        ? clean.replace(protectedTexts, found => `${found[0]}${protection}${found.slice(1)}`)
+        ? clean.replace(protectedTexts, found => Array.from(found, it => it + protection).join(""))
         : clean;
     },
     unprotect,
@@ -223,5 +224,5 @@ function createPattern(texts: readonly string[]): RegExp | undefined {
   const escaped = texts
     .toSorted((a, b) => b.length - a.length)
     .map(it => it.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  return new RegExp(`(${escaped.join("|")})`);
+  return new RegExp(`(${escaped.join("|")})(?!${protection})`);
 }

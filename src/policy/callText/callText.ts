@@ -50,8 +50,8 @@ export interface CallableTool {
 }
 
 interface ReadOptions {
-  /** By default, that of the first tag in the text. */
-  readonly syntax?: CallSyntax | undefined;
+  /** By default, that of the first tag in the text; `none` for a text whose calls are not read. */
+  readonly syntax?: CallSyntax | "none" | undefined;
   /** Without them, values in XML are read as JSON where they are JSON. */
   readonly tools?: Iterable<CallableTool> | undefined;
 }
@@ -65,7 +65,7 @@ interface MessageText {
 
 /** Reads the text of a message, without the token that ended it. */
 export function readMessageText(text: string, { syntax, tools }: ReadOptions = {}): MessageText {
-  const reader = createReader(text, syntax ?? findSyntax(text), [...(tools ?? [])]);
+  const reader = createReader(text, syntax ?? findSyntax(text) ?? "none", [...(tools ?? [])]);
   const from = skipThinking(text, reader);
   if (from === undefined) return { text: "", calls: [], starts: [] };
   const found: FoundCall[] = [];
@@ -120,7 +120,7 @@ interface SyntaxReader {
 
 function createReader(
   text: string,
-  syntax: CallSyntax | undefined,
+  syntax: CallSyntax | "none",
   tools: readonly CallableTool[],
 ): SyntaxReader {
   switch (syntax) {
@@ -131,7 +131,7 @@ function createReader(
       return createGraniteReader(text);
     case "llama":
       return createLlamaReader(text, tools);
-    case undefined:
+    case "none":
       return { next: () => undefined, isCall: () => false, read: end => emptyBlock(end) };
   }
 }

@@ -191,7 +191,7 @@ export class OpenEnvEpisode {
     session: TableSession,
     { message, cut }: Extract<Action, { type: "message" }>,
   ): StepResult {
-    const { text, calls } = parseAssistantMessage(message, session.tools.values());
+    const { text, calls } = parseAssistantMessage(message, session.tools.values(), cut);
     return this.#add(open, session, { text, calls, ...(cut ? { cut } : {}) });
   }
 

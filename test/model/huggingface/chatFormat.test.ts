@@ -230,6 +230,32 @@ test("calls of one message are told apart", () => {
   expect(calls.slice(second).every(it => it === 1)).toBe(true);
 });
 
+test("calls in XML have the types of the tool's schema", () => {
+  const folder = emptyFolder();
+  writeFileSync(
+    join(folder, "chat_template.jinja"),
+    `{{ tools|tojson }}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>
+<function={{ c.function.name }}>
+{% for key, value in c.function.arguments|items %}<parameter={{ key }}>
+{{ value|tojson if value is mapping or (value is iterable and value is not string) else value|string }}
+</parameter>
+{% endfor %}</function>
+</tool_call>{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{{ '' }}{% endif %}`,
+  );
+  const { format, tokenizer } = open("qwen", readChatTemplate(folder, "own"));
+  expect(format.callSyntax).toBe("xml");
+  const chat = format.encode(createConversation([user("Hi")]));
+  const text =
+    "<tool_call>\n<function=bank_send>\n<parameter=to>\n5\n</parameter>\n<parameter=n>\n5\n</parameter>\n</function>\n</tool_call>";
+  const end = tokenizer.controlTokens.find(it => it.text === "<|im_end|>")!.id;
+  expect(chat.parse([...tokenizer.encode(text), end]).calls).toEqual([
+    { name: "bank_send", arguments: { to: "5", n: 5 } },
+  ]);
+});
+
 test("a message that ends with the mark of another role is a call without a name", () => {
   const { tokenizer, format } = open("qwen");
   const [start] = tokenizer.encode("<|im_start|>");

@@ -112,6 +112,62 @@ describe("range is that of Python", () => {
   );
 });
 
+describe("values are printed as Python prints them", () => {
+  const message = { role: "user", content: "é", n: 1e-7, none: null, t: true };
+  const render = (source: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
+    writeFileSync(join(folder, "chat_template.jinja"), source);
+    return readChatTemplate(folder, "own").render({
+      messages: [message],
+      tools: [],
+      addGenerationPrompt: true,
+      now: "2026-03-02T09:00",
+    });
+  };
+
+  // the texts are those of transformers
+  test.each([
+    ["true", "True"],
+    ["none", "None"],
+    ["none | string", "None"],
+    ["none | upper", "NONE"],
+    ["missing", ""],
+    ["missing | upper", ""],
+    ["[true, none, 1.5, 'a']", "[True, None, 1.5, 'a']"],
+    ["{'a': [1, 2.0], 'b': none}", "{'a': [1, 2.0], 'b': None}"],
+    [`['it\\'s', 'a "b"', 'both \\' "']`, `["it's", 'a "b"', 'both \\' "']`],
+    ["['a\\nb\\t\\\\', '\u00a0\u200b\u2028😀']", "['a\\nb\\t\\\\', '\\xa0\\u200b\\u2028😀']"],
+    ["(1, none)", "(1, None)"],
+    ["'%s' ~ none ~ true ~ 1.0", "%sNoneTrue1.0"],
+    ["messages[0].n", "1e-07"],
+    ["-1.5 * 1000000000000000000.0", "-1.5e+18"],
+    ["123456789012345.5", "123456789012345.5"],
+    ["0.0001", "0.0001"],
+    ["[true, none, 2] | join(', ')", "True, None, 2"],
+    ["'abc' | join('-')", "a-b-c"],
+    ["{'é': [messages[0].n, none, true]} | tojson", '{"é": [1e-07, null, true]}'],
+    ["{'b': 1, 'a': 2} | tojson(sort_keys=true, separators=(',', ':'))", '{"a":2,"b":1}'],
+    [
+      "{'a': [1, {}], 'b': []} | tojson(indent=2)",
+      '{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}',
+    ],
+    ["'é' | tojson(ensure_ascii=true)", '"\\u00e9"'],
+    ["messages", "[{'role': 'user', 'content': 'é', 'n': 1e-07, 'none': None, 't': True}]"],
+    ["messages[0].none | tojson", "null"],
+  ])("%s", (expression, text) => expect(render(`{{ ${expression} }}`)).toBe(text));
+
+  test.each([
+    ["{% for c in messages[0].content %}{{ c }}.{% endfor %}", "é."],
+    [
+      "{% for c in missing %}x{% endfor %}{% for m in messages if m.t %}{{ m.t }}{% endfor %}",
+      "True",
+    ],
+    ["{% set x %}{{ none }}{% endset %}{{ x }}", "None"],
+    ["{% macro f(a) %}{{ a }}{% endmacro %}{{ f(none) }}{% set y = none %}", "None"],
+    ["{% if true %}{{ none }}{% else %}{{ 1 }}{% endif %}", "None"],
+  ])("%s", (source, text) => expect(render(source)).toBe(text));
+});
+
 describe("a template that cannot be used", () => {
   function check(source: string | undefined, message: RegExp) {
     const folder = mkdtempSync(join(tmpdir(), "prove-template-"));

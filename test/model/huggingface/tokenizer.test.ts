@@ -70,6 +70,31 @@ test("text stays text even if merges spell a control token", () => {
   expect(tokenizer.encode(tokenizer.protect("<x>"))).not.toContain(2001);
 });
 
+test("text stays text where a control token is a part of another, or one character", () => {
+  const added = ["<call>", "call>", "l><", "~"].map((content, i) => ({
+    id: 2001 + i,
+    content,
+    special: true,
+    normalized: false,
+  }));
+  const tokenizer = readChanged(file => ({ ...file, added_tokens: added }));
+  const isControl = (id: number) => added.some(it => it.id === id);
+  expect(tokenizer.encode("<call>~call>").filter(isControl)).toEqual([2001, 2004, 2002]);
+  for (const text of [
+    "<call>",
+    "call>",
+    "~",
+    "<<call>>",
+    "<call><call>",
+    "<ca<call>ll>",
+    "a~b~~",
+  ]) {
+    const ids = tokenizer.encode(`x${tokenizer.protect(text)}y`);
+    expect(ids.filter(isControl), text).toEqual([]);
+    expect(tokenizer.decode(ids)).toBe(`x${text}y`);
+  }
+});
+
 describe("spaces as characters of words have the ids of the tokenizers library", () => {
   const read = (scheme: string, split: boolean) => {
     const space = { type: "Metaspace", replacement: "▁", prepend_scheme: scheme, split };

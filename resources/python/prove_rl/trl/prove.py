@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..calls import read_message
 from ..client import BUSY, Client, Json, create_delays, format_body
 from ..groups import write_groups
 from .environment import (
@@ -17,7 +18,7 @@ from .environment import (
     create_result_error,
     read_result,
 )
-from .template import clean_message, find_menu
+from .template import clean_message, create_message, find_call_syntax, find_menu
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -98,9 +99,10 @@ class Prove:
         """Make the tokenizer's chat template show each row's own tools.
 
         TRL shows all tools of an environment in every prompt. Arguments of earlier calls, which
-        the rows have as texts, become objects, as all chat templates accept them. Calls are parsed
-        with the catalog's schemas instead of ones that transformers derives from all methods of an
-        environment, again for each message.
+        the rows have as texts, become objects, as all chat templates accept them. Calls between
+        `<tool_call>` tags are read as everywhere in PROVE; others are parsed with the catalog's
+        schemas instead of ones that transformers derives from all methods of an environment, again
+        for each message.
         """
         render = tokenizer.apply_chat_template
 
@@ -117,8 +119,15 @@ class Prove:
 
         tokenizer.apply_chat_template = apply_chat_template
         parse = tokenizer.parse_response
+        syntax = find_call_syntax(tokenizer)
+        schemas = {name: it["function"]["parameters"] for name, it in self._tools.items()}
 
         def parse_response(*response: Any, tools: Any = None, **options: Any) -> Any:
+            if syntax in ("hermes", "xml") and isinstance(response[0], list):
+                ids = response[0]
+                is_cut = not ids or ids[-1] not in self._ends
+                text = tokenizer.decode(ids if is_cut else ids[:-1])
+                return create_message(*read_message(text, "none" if is_cut else syntax, schemas))
             if tools:
                 named = [(getattr(it, "__name__", ""), it) for it in tools]
                 options["tools"] = [self._tools.get(name, it) for name, it in named]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ..calls import detect_syntax, parse_arguments
 from ..client import Json
 
 
@@ -90,6 +91,27 @@ def create_call_parser(tokenizer: Any) -> Json | None:
     }
 
 
+def find_call_syntax(tokenizer: Any) -> str | None:
+    """The syntax in which the tokenizer's chat template writes calls, if it is a known one."""
+    from jinja2 import TemplateError
+
+    call = {"type": "function", "function": {"name": "look_up", "arguments": {"key": "value"}}}
+    message = {"role": "assistant", "content": "", "tool_calls": [call]}
+    try:
+        opening = render(tokenizer, EXAMPLE_USER, add_generation_prompt=True)
+        return detect_syntax(render(tokenizer, EXAMPLE_USER, message).removeprefix(opening))
+    except (TemplateError, TypeError, ValueError):
+        return None
+
+
+def create_message(text: str, calls: list[Json]) -> Json:
+    """A message of the assistant as transformers parses it."""
+    message: Json = {"role": "assistant", "content": text}
+    if calls:
+        message["tool_calls"] = [{"type": "function", "function": it} for it in calls]
+    return message
+
+
 def find_menu(conversation: Sequence[Json]) -> str | None:
     menu: str | None = conversation[0].get("menu") if conversation else None
     return menu
@@ -107,8 +129,4 @@ def parse_call(call: Json) -> Json:
     function = call.get("function", {})
     if not isinstance(function.get("arguments"), str):
         return call
-    try:
-        arguments = json.loads(function["arguments"])
-    except ValueError:
-        return call
-    return {**call, "function": {**function, "arguments": arguments}}
+    return {**call, "function": {**function, "arguments": parse_arguments(function["arguments"])}}
