@@ -44,6 +44,12 @@ const measurements: readonly CommandEntry[] = [
     load: async () => (await import("./tells.ts")).tells,
   },
   {
+    name: "parsers",
+    group: "Tasks and rewards",
+    summary: "compare readers of calls in the texts of models",
+    load: async () => (await import("./parsers.ts")).parsers,
+  },
+  {
     name: "rewards",
     group: "Tasks and rewards",
     summary: "measure what cheats earn under each reward",

@@ -21,5 +21,6 @@ interface CallCases {
   readonly cases: readonly CallCase[];
 }
 
-export const readCallCases = (): CallCases =>
-  JSON.parse(readFileSync(join(import.meta.dirname, "callText.cases.json"), "utf8")) as CallCases;
+/** Reads them from the folder of this file, which a bundle has to name. */
+export const readCallCases = (folder = import.meta.dirname): CallCases =>
+  JSON.parse(readFileSync(join(folder, "callText.cases.json"), "utf8")) as CallCases;
