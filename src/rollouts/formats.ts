@@ -3,8 +3,11 @@ import { atif } from "./atifRollouts.ts";
 import { bfcl } from "./bfclRollouts.ts";
 import { openai, trl, verl } from "./chatRollouts.ts";
 import { inspect } from "./inspectRollouts.ts";
+import { nemoGym } from "./nemoGymRollouts.ts";
+import { otlp } from "./otlpRollouts.ts";
 import type { RolloutFormat } from "./rollout.ts";
 import { tau2 } from "./tau2Rollouts.ts";
+import { verifiers } from "./verifiersRollouts.ts";
 
 export const rolloutFormats: readonly RolloutFormat[] = [
   trl,
@@ -14,4 +17,7 @@ export const rolloutFormats: readonly RolloutFormat[] = [
   inspect,
   bfcl,
   tau2,
+  nemoGym,
+  verifiers,
+  otlp,
 ];

@@ -23,14 +23,9 @@ import {
   type OmittedPart,
   type Rollout,
   type RolloutFormat,
+  type Row,
 } from "./rollout.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-
-interface Row {
-  readonly json: unknown;
-  /** From 1. */
-  readonly number: number;
-}
 
 /**
  * Reads the rollouts of a file, or of the files in a folder. Throws a `UserError` with file, line
@@ -42,8 +37,9 @@ export async function* readRollouts(
   remarks: RowRemarks,
 ): AsyncGenerator<Rollout> {
   const ids = new Map<string, number>();
-  for (const { file, name } of await listFiles(path, format))
-    for await (const { json, number } of readRows(file, format, remarks)) {
+  for (const { file, name } of await listFiles(path, format)) {
+    const rows = readRows(file, format, remarks);
+    for await (const { json, number } of format.regroup?.(rows) ?? rows) {
       const { noun } = format;
       const rollout = format.parseRow(json, {
         check: (schema, it) =>
@@ -62,6 +58,7 @@ export async function* readRollouts(
       ids.set(id, count);
       yield { ...rollout, id: count === 1 ? id : `${id}#${count}` };
     }
+  }
 }
 
 /** The rows of a file that other software wrote. A row that is not JSON is reported and skipped. */

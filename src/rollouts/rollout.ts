@@ -146,6 +146,13 @@ export interface RowReader {
   readonly skip: (reason: string) => undefined;
 }
 
+/** A row of a file, which mostly is a rollout. */
+export interface Row {
+  readonly json: unknown;
+  /** From 1. */
+  readonly number: number;
+}
+
 /** A rollout whose id is the file and line unless the row has one. */
 type ParsedRollout = Omit<Rollout, "id"> & { readonly id?: string | undefined };
 
@@ -161,6 +168,8 @@ export interface RolloutFormat {
   readonly rowFolder?: string;
   /** The names of the rows in an archive, if files can be archives. */
   readonly archivedRows?: RegExp;
+  /** The rollouts of a file as rows, if its own rows have several, or parts of them. */
+  readonly regroup?: (rows: AsyncIterable<Row>) => AsyncIterable<Row>;
   /** Undefined for a row that is no rollout, such as a heading. */
   readonly parseRow: (json: unknown, reader: RowReader) => ParsedRollout | undefined;
 }

@@ -11,6 +11,7 @@ import type { Event } from "../../trajectory/trajectory.ts";
 import { listMenuTools } from "../../environment/menu.ts";
 import { version } from "../../version.ts";
 import type { ParquetColumns } from "../../storage/parquet.ts";
+import { createOtlpTrace } from "./otlp.ts";
 import { agentName } from "../../engine/verl.ts";
 import { listSingleTurns } from "../../trajectory/oneTurn.ts";
 
@@ -330,7 +331,35 @@ const atif: ExportFormat = {
   },
 };
 
-export const exportFormats: readonly ExportFormat[] = [trl, verl, sft, openai, atif, hf];
+const otlp: ExportFormat = {
+  name: "otlp",
+  reader: "OpenTelemetry",
+  description:
+    "A row is the conversation of a task's teacher as a trace, in the JSON encoding of OTLP, with the attributes of the GenAI conventions.",
+  columns: {
+    resourceSpans:
+      "the spans: `invoke_agent` with the task and all tools that were on offer at any time; in it, `chat` for each message of the assistant, with the messages before, and `execute_tool` for each call",
+  },
+  createRows(task, catalog) {
+    // only for its errors
+    openAttempt(task, catalog);
+    const { header, events } = task.trajectory;
+    const messages = createChatMessages({ now: task.now, events, ...createRules(task) });
+    const tools = listMenuTools(catalog.tools, listOfferedItems(task), task.tools);
+    return [
+      createOtlpTrace({
+        id: header.id,
+        task: task.id,
+        model: task.provenance.teacher,
+        now: task.now,
+        messages: messages.map(it => parseArguments(formatChatMessage(it))),
+        tools: tools.map(formatTool),
+      }),
+    ];
+  },
+};
+
+export const exportFormats: readonly ExportFormat[] = [trl, verl, sft, openai, atif, hf, otlp];
 
 /** Undefined stands for the whole task. */
 const listAttemptedTurns = (task: Task): readonly (number | undefined)[] =>

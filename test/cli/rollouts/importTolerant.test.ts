@@ -1,43 +1,12 @@
 /** `import`: the many ways to write calls and results, and what is said about the rest. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importTasks } from "../../../src/cli/import.ts";
-import type { ImportReport } from "../../../src/app/importRollouts.ts";
-import { readTrajectories } from "../../../src/trajectory/file.ts";
-import { listCalls, type Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { emptyFolder } from "../program.ts";
-import { runCommand } from "../terminal.ts";
+import { importRows } from "./importFile.ts";
 
 const cwd = emptyFolder();
-let written = 0;
-
-/** Imports rows, or the folder of that name. */
-async function read(format: string, ...rows: readonly unknown[]) {
-  const name = typeof rows[0] === "string" ? rows[0] : `${++written}.jsonl`;
-  if (typeof rows[0] !== "string")
-    writeFileSync(join(cwd, name), rows.map(it => `${JSON.stringify(it)}\n`).join(""));
-  const out = `${++written}.trajectory.jsonl`;
-  const ran = await runCommand(importTasks, [format, name, "--out", out, "--json"], { cwd });
-  const trajectories: Trajectory[] = [];
-  if (existsSync(join(cwd, out)))
-    for await (const it of readTrajectories(join(cwd, out))) trajectories.push(it);
-  const report = JSON.parse(ran.out[0]!) as ImportReport;
-  return { ...ran, report, conversations: trajectories.map(show) };
-}
-
-/** What is said, and each call with its result. */
-const show = (trajectory: Trajectory): readonly unknown[] => {
-  const calls = listCalls(trajectory);
-  let at = 0;
-  return trajectory.events.flatMap((it): unknown[] => {
-    if (it.kind === "user") return [`user: ${it.text}`];
-    if (it.kind === "assistant") return it.text === "" ? [] : [`assistant: ${it.text}`];
-    if (it.kind !== "call") return [];
-    const { name, arguments: args, outcome } = calls[at++]!;
-    return [[name, args, outcome.kind === "ok" ? outcome.value : outcome.message]];
-  });
-};
+const read = (format: string, ...rows: readonly unknown[]) => importRows(cwd, format, ...rows);
 
 const noResult = "the file has no result";
 const user = { role: "user", content: "Who is Ann?" };
