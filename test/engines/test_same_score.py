@@ -89,7 +89,7 @@ def test_through_trl(attempts: list[Attempt], served: Served) -> None:
     environments: list[Any] = []
     completions: list[list[Json]] = []
     for it in single:
-        environment: Any = prove.create_environment()
+        environment: Any = prove.Environment()
         environment.reset(task_id=it.task_id, turn=-1, trajectory_id=create_session_id())
         completion: list[Json] = []
         for message in it.messages:

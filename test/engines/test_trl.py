@@ -53,7 +53,7 @@ def create_trainer(
         model=create_model(tokenizer) if model is None else model[0],
         processing_class=tokenizer,
         train_dataset=data.select(shortest[:count]),
-        environment_factory=prove.create_environment,
+        environment_factory=prove.Environment,
         reward_funcs=prove.reward_functions,
         peft_config=peft_config,
         args=GRPOConfig(
@@ -124,7 +124,7 @@ def test_prompts_show_the_menu_of_their_row(served: Served, rows: Path) -> None:
 def test_methods_have_the_schemas_of_the_catalog(served: Served) -> None:
     """transformers derives the same types, descriptions, enums and required keys from them."""
     prove = Prove(served.url, eos_token_id=0)
-    environment = prove.create_environment()
+    environment = prove.Environment()
     tools = [it["function"] for it in prove.client.catalog()["tools"]]
     assert len(tools) == 343
     for tool in tools:
@@ -149,7 +149,7 @@ def test_types_of_other_schemas() -> None:
     }
     parameters = {"type": "object", "properties": properties, "required": ["from", "rows"]}
     tool = {"function": {"name": "find", "description": "Find rows.", "parameters": parameters}}
-    environment: Any = create_environment_class([tool])(Client("http://127.0.0.1:1"), {}, 1)
+    environment: Any = create_environment_class([tool], Client("http://127.0.0.1:1"), {}, 1)()
     derived = get_json_schema(environment.find)["function"]
     assert derived["description"] == "Find rows."
     # `self` and names that are none in Python cannot be shown
@@ -201,7 +201,7 @@ def test_scores_are_those_of_the_service(served: Served, rows: Path) -> None:
     compared = 0
     for row in prove.load_rows(rows):
         messages = list_teacher_messages(served, turns[row["task_id"], row["turn"]])
-        environment: Any = prove.create_environment()
+        environment: Any = prove.Environment()
         environment.reset(**row)
         completion = []
         for message in messages:
@@ -228,7 +228,7 @@ def test_scores_are_those_of_the_service(served: Served, rows: Path) -> None:
 def test_an_attempt_in_which_the_service_fails_is_not_scored(served: Served, rows: Path) -> None:
     prove = Prove(served.url, eos_token_id=7)
     row = prove.load_rows(rows)[0]
-    environment: Any = prove.create_environment()
+    environment: Any = prove.Environment()
     environment.reset(**{**row, "task_id": "gone-1"})
     name = json.loads(row["menu"])[0]["function"]["name"]
     with pytest.raises(Exception, match="UNKNOWN_TASK"):
@@ -243,7 +243,7 @@ def test_an_attempt_in_which_the_service_fails_is_not_scored(served: Served, row
 def test_a_number_that_is_no_json_costs_validity(served: Served, rows: Path, number: str) -> None:
     prove = Prove(served.url, eos_token_id=7)
     row = prove.load_rows(rows)[0]
-    environment: Any = prove.create_environment()
+    environment: Any = prove.Environment()
     environment.reset(**row)
     name = json.loads(row["menu"])[0]["function"]["name"]
     arguments = {"amount": json.loads(number)}
@@ -270,7 +270,7 @@ def test_scores_wait_for_a_service_that_is_full(rows: Path) -> None:
         free = threading.Timer(0.5, other.close)
         free.start()
         prove = Prove(full.url, eos_token_id=7)
-        values = score_texts(prove, rows, [prove.create_environment() for _ in range(3)])
+        values = score_texts(prove, rows, [prove.Environment() for _ in range(3)])
         free.join()
         assert None not in values["reward"]
         assert full.count_sessions() == 0
@@ -279,7 +279,7 @@ def test_scores_wait_for_a_service_that_is_full(rows: Path) -> None:
 def test_an_attempt_is_left_out_if_the_service_stays_full(rows: Path) -> None:
     with serve("--capacity", "1") as full:
         prove = Prove(full.url, eos_token_id=7, patience=0.5)
-        environments = [prove.create_environment() for _ in range(2)]
+        environments = [prove.Environment() for _ in range(2)]
         with Client(full.url).open("banking-11-1"):
             values = score_texts(prove, rows, environments)
         assert values == {name: [None, None] for name in ["reward", *PARTS, "answer"]}
@@ -304,7 +304,7 @@ def test_only_attempts_whose_process_ended_are_scored_again(
         return results
 
     with patch.object(prove.client, "batch", side_effect=batch):
-        values = score_texts(prove, rows, [prove.create_environment() for _ in range(3)])
+        values = score_texts(prove, rows, [prove.Environment() for _ in range(3)])
     assert sizes[:3] == [9, 6, 3]
     for name in ["reward", *PARTS]:
         assert [it is None for it in values[name]] == [False, False, True]

@@ -73,6 +73,8 @@ class Client:
 
     `token` is by default that of the environment variable PROVE_TOKEN. `timeout` is the time for
     one request, and `patience` the time during which failed requests are repeated, in seconds.
+    `on_lost` is called before a request is repeated because its connection was lost; it may raise
+    an error if that is of no use.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Client:
         token: str | None = None,
         timeout: float = 60,
         patience: float = 60,
+        on_lost: Callable[[], None] | None = None,
     ) -> None:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -93,6 +96,7 @@ class Client:
         self._token = os.environ.get("PROVE_TOKEN") if token is None else token
         self._timeout = timeout
         self._patience = patience
+        self._on_lost = on_lost
         self._local = threading.local()
 
     def health(self) -> Json:
@@ -167,6 +171,8 @@ class Client:
             try:
                 status, retry_after, text = self._send(method, path, content)
             except CONNECTION_ERRORS as error:
+                if self._on_lost is not None:
+                    self._on_lost()
                 if not can_repeat or time.monotonic() + delay > deadline:
                     raise ConnectionError(
                         f"{method} {self.url}{path} failed ({type(error).__name__}: {error}); "

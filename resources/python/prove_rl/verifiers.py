@@ -16,6 +16,7 @@ import contextlib
 import functools
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import verifiers.v1 as vf
@@ -23,13 +24,16 @@ from openai import APIStatusError, AsyncOpenAI
 from pydantic import Field
 
 from .client import AsyncClient, AsyncSession, Client, Json
+from .service import Service
 
-__all__ = ["ProveEnv", "ProveHarness", "ProveTaskset"]
+__all__ = ["ProveEnv", "ProveHarness", "ProveTaskset", "load_environment"]
 
 
 class ProveConfig(vf.TasksetConfig):  # type: ignore[misc]
     url: str = ""
     """The service, by default that of the environment variable PROVE_URL."""
+    file: str = ""
+    """A tasks file, for which a service is started if there is no address of one."""
     split: str | None = None
     """All tasks, if absent."""
     tasks: list[str] = Field(default_factory=list)
@@ -79,10 +83,12 @@ class ProveTaskset(vf.Taskset[ProveTask, ProveConfig]):  # type: ignore[misc]
     def load(self) -> Iterator[ProveTask]:
         config = self.config
         url = config.url or os.environ.get("PROVE_URL")
-        if not url:
+        if not url and not config.file:
             raise ValueError(
-                "there is no address of a service: give --env.taskset.url or set PROVE_URL"
+                "there is no address of a service: give --env.taskset.url or set PROVE_URL, "
+                "or give a tasks file with --env.taskset.file"
             )
+        url = url or start(config.file).url
         with contextlib.closing(Client(url)) as client:
             listed = {it["task_id"]: it for it in client.tasks(config.split)}
             missing = [it for it in config.tasks if it not in listed]
@@ -181,6 +187,28 @@ async def attempt(
             {**spoken, "content": message.get("content", "")}, cut=choice.finish_reason == "length"
         )
         conversation += [message, *answers]
+
+
+def load_environment(
+    tasks: str | Path | None = None, *, url: str | None = None, **taskset: Any
+) -> ProveEnv:
+    """The environment, with the service at an address or one that is started for a tasks file.
+
+    Further options are those of the taskset: `split`, `profile`, `max_messages`, and `tasks` as
+    `ids`.
+    """
+    ids = taskset.pop("ids", [])
+    options = {"id": "prove_rl", "url": url or "", "tasks": ids, **taskset}
+    if tasks is not None:
+        options["file"] = str(tasks)
+    environment: ProveEnv = vf.load_environment(vf.resolve_env_config({"taskset": options}))
+    return environment
+
+
+@functools.cache
+def start(file: str) -> Service:
+    """The service for a tasks file. It ends with this process."""
+    return Service.start(file)
 
 
 @functools.cache

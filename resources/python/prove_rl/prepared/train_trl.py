@@ -72,7 +72,7 @@ def run_grpo(config: Json, trains: bool) -> None:
         model=model,
         processing_class=tokenizer,
         train_dataset=prove.load_dataset(FOLDER / "data/train.jsonl"),
-        environment_factory=prove.create_environment,
+        environment_factory=prove.Environment,
         reward_funcs=prove.reward_functions,
         callbacks=[RunMetrics(FOLDER)],
         peft_config=LoraConfig(**config["lora"]) if config["lora"] else None,

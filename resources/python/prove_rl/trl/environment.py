@@ -9,7 +9,7 @@ import operator
 import time
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..client import BUSY, Client, Json, ProveError, create_error, create_session_id
 
@@ -23,10 +23,11 @@ class Environment:
     A session is opened with the first call, so that a rollout without calls needs none.
     """
 
-    def __init__(self, client: Client, opening: Json, patience: float) -> None:
-        self._client = client
-        self._opening = opening
-        self._patience = patience
+    _client: ClassVar[Client]
+    _opening: ClassVar[Json]
+    _patience: ClassVar[float]
+
+    def __init__(self) -> None:
         self._session_id = create_session_id()
         self._task: Json = {}
         self._seq = 0
@@ -87,12 +88,18 @@ class Environment:
         return [*requests, {"do": "delete", "session_id": self._session_id}]
 
 
-def create_environment_class(tools: Sequence[Json]) -> type[Environment]:
+def create_environment_class(
+    tools: Sequence[Json], client: Client, opening: Json, patience: float
+) -> type[Environment]:
     """An environment that has these tools as methods, as TRL expects them."""
     functions = [it["function"] for it in tools]
-    return type(
-        "ProveEnvironment", (Environment,), {it["name"]: create_method(it) for it in functions}
-    )
+    members = {
+        "_client": client,
+        "_opening": opening,
+        "_patience": patience,
+        **{it["name"]: create_method(it) for it in functions},
+    }
+    return type("ProveEnvironment", (Environment,), members)
 
 
 def create_method(function: Json) -> Callable[..., str]:

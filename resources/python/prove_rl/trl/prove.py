@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..calls import read_message
 from ..client import BUSY, Client, Json, create_delays, format_body
 from ..groups import write_groups
+from ..service import Service, run_program
 from .environment import (
     WHOLE_TASK,
     Environment,
@@ -18,10 +23,19 @@ from .environment import (
     create_result_error,
     read_result,
 )
-from .template import clean_message, create_message, find_call_syntax, find_menu
+from .evaluation import Evaluation
+from .template import (
+    clean_message,
+    create_message,
+    find_call_syntax,
+    find_menu,
+    prepare_template,
+)
+from .version import check_trl
 
 if TYPE_CHECKING:
     from datasets import Dataset
+    from typing_extensions import Self
 
 RewardFunction = Callable[..., list[float | None]]
 
@@ -30,41 +44,78 @@ BATCH_BYTES = 4_000_000
 
 
 class Prove:
-    """The service at a URL, as the parts that `GRPOTrainer` needs.
+    """A service as the parts that `GRPOTrainer` needs.
+
+    The service is the one at `url`, by default that of the environment variable PROVE_URL, or else
+    one that is started for the file `tasks`, on a free port unless `port` names one. `train`,
+    `heldout` and `config` need the file in either case.
 
     With `record`, a folder, the attempts of each step are written to `<step>.jsonl` in it, as group
     files, which PROVE opens. `eos_token_id` is the token that ends a message, or several such
-    tokens: a completion without it was cut off by the limit of tokens. `profile` names the reward
-    profile, the service's default if absent. `options` are those of `prove_rl.Client`.
+    tokens: a completion without it was cut off by the limit of tokens. By default it is that of
+    the tokenizer that `add_menus` or `load_tokenizer` gets. `profile` names the reward profile,
+    the service's default if absent. `options` are those of `prove_rl.Client`.
     """
 
     def __init__(
         self,
-        url: str,
+        url: str | None = None,
         *,
-        eos_token_id: int | Sequence[int],
+        tasks: str | Path | None = None,
+        eos_token_id: int | Sequence[int] | None = None,
         profile: str | None = None,
         record: str | Path | None = None,
+        port: int = 0,
         max_messages: int = 1_000,
         patience: float = 60,
         **options: Any,
     ) -> None:
+        check_trl()
+        url = url or os.environ.get("PROVE_URL")
+        self._tasks = None if tasks is None else Path(tasks).resolve()
+        self._service: Service | None = None
+        if url is None:
+            self._service = Service.start(self._require_tasks(), port=port)
+            url = self._service.url
+            options["on_lost"] = self._service.check
+        self.url = url
         self.client = Client(url, patience=patience, **options)
         catalog = self.client.catalog()
         self.components: list[str] = catalog["components"]
-        self._ends = {eos_token_id} if isinstance(eos_token_id, int) else set(eos_token_id)
+        self._ends = {eos_token_id} if isinstance(eos_token_id, int) else set(eos_token_id or [])
+        self._model: str | None = None
         self._profile = {} if profile is None else {"profile": profile}
         self._record = None if record is None else Path(record)
         self.is_recording = True
         """Whether attempts are those of a step; those of an evaluation are not."""
         self._tools: dict[str, Json] = {it["function"]["name"]: it for it in catalog["tools"]}
-        self._environment = create_environment_class(catalog["tools"])
-        self._opening = {"policy": "trl", "max_messages": max_messages}
         self._patience = patience
-
-    def create_environment(self) -> Environment:
+        self.Environment = create_environment_class(
+            catalog["tools"], self.client, {"policy": "trl", "max_messages": max_messages}, patience
+        )
         """The `environment_factory`. Each rollout has an environment, which TRL uses again."""
-        return self._environment(self.client, self._opening, self._patience)
+
+    def close(self) -> None:
+        """End the service, if it was started for this object. It ends with Python, too."""
+        self.client.close()
+        if self._service is not None:
+            self._service.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @functools.cached_property
+    def train(self) -> Dataset:
+        """The rows of the tasks of the split `train`."""
+        return self._create_dataset("train.jsonl")
+
+    @functools.cached_property
+    def heldout(self) -> Dataset:
+        """The rows of all tasks that are held out."""
+        return self._create_dataset("heldout-*.jsonl")
 
     @property
     def reward_functions(self) -> list[Any]:
@@ -79,6 +130,46 @@ class Prove:
     def reward_weights(self) -> list[float]:
         """The `reward_weights`: only the reward counts, because it is the sum of its parts."""
         return [1.0] + [0.0] * len(self.components)
+
+    def config(
+        self, create: Any, *, model: str | None = None, gpus: int | None = None, **settings: Any
+    ) -> Any:
+        """The `args`: a `GRPOConfig` with the settings of `prove-rl engine prepare trl`.
+
+        `create` is the class. The settings depend on the model, by default the one of
+        `load_tokenizer`, and on the number of GPUs, by default those of this machine. They include
+        an evaluation before the first step; `settings` come before all of them.
+        """
+        import torch
+
+        name = model or self._model
+        if name is None:
+            raise ValueError("give the name or the folder of the model: config(..., model=...)")
+        count = torch.cuda.device_count() if gpus is None else gpus
+        arguments = ["--model", name, "--gpus", str(count)]
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "trl"
+            tasks = str(self._require_tasks())
+            run_program("engine", "prepare", "trl", "--tasks", tasks, *arguments, "--out", str(out))
+            prepared = json.loads((out / "config.json").read_text(encoding="utf-8"))["grpo"]
+        evaluation: Json = {"eval_on_start": True} if len(self.heldout) > 0 else {}
+        values = {"reward_weights": self.reward_weights, **prepared, **evaluation, **settings}
+        return create(**values)
+
+    def evaluate(self, trainer: Any) -> Evaluation:
+        """Attempt the rows of the trainer's `eval_dataset`, and compare with earlier evaluations.
+
+        Every process of a training has to call it. As a text, what it returns is a table.
+        """
+        state = trainer.state
+        evaluated = [it["step"] for it in state.log_history if "eval_reward" in it]
+        if state.global_step not in evaluated:
+            self.is_recording = False
+            try:
+                trainer.evaluate()
+            finally:
+                self.is_recording = True
+        return Evaluation(state.log_history)
 
     def load_dataset(self, file: str | Path) -> Dataset:
         """The rows of `load_rows` as a data set."""
@@ -95,6 +186,39 @@ class Prove:
             row["prompt"] = [{**first, "menu": row["menu"]}, *others]
         return rows
 
+    def load_tokenizer(self, model: str) -> Any:
+        """The tokenizer of a model, the `processing_class`: it shows each row's own tools.
+
+        Raises a `ValueError` if TRL cannot train with the model's chat template.
+        """
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(model)
+        prepare_template(tokenizer)
+        self.add_menus(tokenizer)
+        self._model = model
+        return tokenizer
+
+    @functools.cached_property
+    def _rows(self) -> dict[str, list[Json]]:
+        """The rows of the tasks file by the files that `prove-rl export` writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            tasks = str(self._require_tasks())
+            run_program("export", "--to", "trl", "--tasks", tasks, "--out", str(out))
+            return {it.name: self.load_rows(it) for it in sorted(out.glob("*.jsonl"))}
+
+    def _create_dataset(self, pattern: str) -> Dataset:
+        from datasets import Dataset
+
+        chosen = [rows for name, rows in self._rows.items() if fnmatch(name, pattern)]
+        return Dataset.from_list([row for rows in chosen for row in rows])
+
+    def _require_tasks(self) -> Path:
+        if self._tasks is None:
+            raise ValueError("give the tasks file: Prove(tasks='my.tasks.jsonl')")
+        return self._tasks
+
     def add_menus(self, tokenizer: Any) -> None:
         """Make the tokenizer's chat template show each row's own tools.
 
@@ -104,6 +228,7 @@ class Prove:
         schemas instead of ones that transformers derives from all methods of an environment, again
         for each message.
         """
+        self._ends = self._ends or {tokenizer.eos_token_id}
         render = tokenizer.apply_chat_template
 
         def apply_chat_template(conversation: Any, tools: Any = None, **options: Any) -> Any:
