@@ -123,3 +123,10 @@ def prepare_verl(
     command = ["node", "dist/cli.js", "engine", "prepare", "verl", "--tasks", str(served.tasks)]
     subprocess.run([*command, "--model", str(tiny_model), "--out", str(out)], cwd=ROOT, check=True)
     return out
+
+
+def find_example(heading: str) -> str:
+    """The first Python program under a heading of docs/python.md."""
+    page = (ROOT / "docs/python.md").read_text()
+    section = page.partition(f"\n## {heading}\n")[2]
+    return section.partition("```python\n")[2].partition("```")[0]

@@ -1,7 +1,7 @@
 /**
  * `npm run test:engines`: installs HAProxy, and the Python packages that the engines' tests need
- * into `.engines`, checks the Python programs in `resources/python` and `test/lab`, and runs the
- * tests in this folder.
+ * into `.engines`, checks the Python programs in `resources/python` and `test/lab`, builds the
+ * Python package, and runs the tests in this folder.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -43,7 +43,8 @@ try {
   run(ruff, ["check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(ruff, ["format", "--check", "--config", config, "--no-cache", "--quiet", ...sources]);
   run(python, ["-m", "mypy", "--config-file", config, "--cache-dir", ".engines/mypy", ...sources]);
-  run("npm", ["run", "--silent", "build"]);
+  // also builds the program that the other tests use
+  run("npm", ["run", "--silent", "wheel"]);
   run("node", ["esbuild.mjs", "--lab"]);
   const pytest = ["-m", "pytest", "-c", config];
   const ignored = Object.keys(others).flatMap(it => ["--ignore", `test/engines/${it}`]);

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 import sys
 import types
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Served
+from conftest import TASKS, Served, find_example
 from prove_rl import Client
 
 
@@ -129,3 +130,14 @@ def test_an_episode_that_is_not_finished_ends_with_its_connection(served: Served
     env.reset(seed=1)
     assert served.count_sessions() == 1
     env.close()
+
+
+def test_the_example_of_the_documentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(TASKS, "my.tasks.jsonl")
+    names: Json = {}
+    exec(find_example("OpenEnv"), names)  # noqa: S102
+    assert names["first"]["messages"][-1]["role"] == "user"
+    assert "'coverage'" in capsys.readouterr().out

@@ -3,16 +3,18 @@
 import asyncio
 import contextlib
 import json
+import shutil
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import prove_rl.verifiers
 import pytest
 import verifiers.v1 as vf
-from conftest import Attempt, Served
+from conftest import TASKS, Attempt, Served, find_example
 from prove_rl import AsyncClient, Client
 
 
@@ -158,3 +160,14 @@ def test_tasks_that_the_service_does_not_offer(served: Served) -> None:
     )
     with pytest.raises(ValueError, match="does not offer gone-1"):
         list(vf.load_environment(config).taskset)
+
+
+def test_the_example_of_the_documentation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(TASKS, "my.tasks.jsonl")
+    exec(find_example("Evaluating with verifiers"), {})  # noqa: S102
+    heldout = [json.loads(it) for it in TASKS.read_text().splitlines()]
+    expected = sum(it["split"] == "heldout-server" for it in heldout)
+    assert capsys.readouterr().out.strip() == str(expected)
