@@ -3,6 +3,7 @@ import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { parseCallArguments } from "../storage/exactJson.ts";
 import { argument, defineCommand, type CliContext, type Parser } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
 import { connectOption, fixtureOption, jsonFlag, seedOption, trustServerFlag } from "./options.ts";
@@ -10,7 +11,7 @@ import { connectOption, fixtureOption, jsonFlag, seedOption, trustServerFlag } f
 const jsonText: Parser<unknown> = {
   parse(text) {
     try {
-      return JSON.parse(text) as unknown;
+      return parseCallArguments(text);
     } catch (cause) {
       throw new UserError(
         `the arguments are not JSON (${(cause as Error).message})`,

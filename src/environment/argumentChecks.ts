@@ -6,6 +6,8 @@ import { isJsonObject, type Json } from "./json.ts";
 import { getProperties, listBranches, listRequired } from "./schemaKeywords.ts";
 import type { JsonSchema } from "./server.ts";
 import type { ErrorType } from "./outcome.ts";
+import { describeLongNumber, findLongNumber } from "../storage/exactJson.ts";
+import { describeJsonFault, scanJson, skipSpace } from "../storage/jsonScan.ts";
 
 /**
  * Describes where and why a value does not match a schema's required keys and JSON types, or
@@ -44,6 +46,24 @@ export function findTypeMismatch(
     }
   }
   return undefined;
+}
+
+/**
+ * Describes why the arguments of a call do not match a tool's required keys and JSON types. They
+ * are a text if they are not JSON, or if a number in them would be rounded.
+ */
+export const findArgumentMismatch = (schema: JsonSchema, args: unknown): string | undefined =>
+  (typeof args === "string" ? findTextFault(args) : undefined) ?? findTypeMismatch(schema, args);
+
+function findTextFault(text: string): string | undefined {
+  const number = findLongNumber(text);
+  if (number !== undefined) return describeLongNumber(number);
+  const start = skipSpace(text, 0);
+  if (text[start] !== "{") return undefined;
+  const { end, fault } = scanJson(text, start);
+  const rest = end === undefined ? text.length : skipSpace(text, end);
+  const found = fault ?? (rest < text.length ? { what: "more text", at: rest } : undefined);
+  return found && `the arguments are not JSON: ${describeJsonFault(text, found)}`;
 }
 
 const joinPath = (path: string, key: string) => (path ? `${path}.${key}` : key);
@@ -88,8 +108,11 @@ export function getJsonType(value: unknown): string {
   return typeof value;
 }
 
-const describeValue = (value: unknown) =>
-  value === null || typeof value === "number" ? String(value) : withArticle(getJsonType(value));
+function describeValue(value: unknown): string {
+  // a larger number may have been rounded
+  const isShown = typeof value === "number" && !(Math.abs(value) > Number.MAX_SAFE_INTEGER);
+  return value === null || isShown ? String(value) : withArticle(getJsonType(value));
+}
 
 // Limits on the arguments of every tool, whatever its schema says: total size, well-formed Unicode
 // in one spelling, and no negative zero. They are cheap to check, so that hostile arguments cannot

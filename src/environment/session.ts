@@ -5,7 +5,7 @@
  */
 import type { z } from "zod";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
-import { findLimitViolation, findTypeMismatch } from "./argumentChecks.ts";
+import { findLimitViolation, findArgumentMismatch } from "./argumentChecks.ts";
 import { computeDigest, deriveDigest, measureJson, type Digest } from "./digest.ts";
 import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -121,7 +121,7 @@ export class Session {
       // describes the mismatch, runs only on the others
       const parsed = tool.input.safeParse(args);
       if (!parsed.success) {
-        const mismatch = findTypeMismatch(tool.inputSchema, args);
+        const mismatch = findArgumentMismatch(tool.inputSchema, args);
         if (mismatch)
           return this.#fail({ kind: "bad-arguments", type: "invalid_params", message: mismatch });
       }

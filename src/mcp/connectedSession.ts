@@ -12,6 +12,7 @@ import {
 } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import { findTypeMismatch } from "../environment/argumentChecks.ts";
+import { findLongNumber } from "../storage/exactJson.ts";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import { allowsTool, type ServerEntry } from "./mcpConfig.ts";
 import { createBrokenFault, ServerConnection, type Timeouts } from "./serverConnection.ts";
@@ -78,7 +79,8 @@ export class ConnectedSession {
   }
 
   /**
-   * Makes a call after all earlier ones have been answered. It never throws. After a time-out or a
+   * Makes a call after all earlier ones have been answered. Arguments with a number that would be
+   * rounded are a text of JSON, and are sent as it is. It never throws. After a time-out or a
    * crash, this and every further call is `broken` until `restart`.
    */
   call(name: string, args: unknown): Promise<Outcome> {
@@ -133,7 +135,7 @@ export class ConnectedSession {
     // there is no connection after a restart that failed
     const outcome =
       this.#findFault(name, args) ??
-      (await this.#connection?.call(name, args as JsonObject)) ??
+      (await this.#connection?.call(name, args as JsonObject | string)) ??
       createBrokenFault(`${this.entry.name} is not running`);
     this.#calls.push({ name, arguments: replaceTooDeep(args as Json), outcome });
     return outcome;
@@ -163,7 +165,10 @@ export class ConnectedSession {
 }
 
 /** Checks arguments against a server's schema. If the schema is not valid, the server decides. */
-function findMismatch(schema: JsonSchema, args: unknown): string | undefined {
+function findMismatch(schema: JsonSchema, given: unknown): string | undefined {
+  // the digits of a long number make no difference to its type
+  const isLong = typeof given === "string" && findLongNumber(given) !== undefined;
+  const args: unknown = isLong ? JSON.parse(given) : given;
   if (!isJsonObject(args)) return "arguments must be an object";
   try {
     return findTypeMismatch(schema, args);

@@ -118,7 +118,7 @@ function callTool(
   const args = given ?? {};
   if (typeof name !== "string")
     throw new JsonRpcError("invalid params", "tools/call needs the name of a tool");
-  if (!isJsonObject(args))
+  if (!isJsonObject(args) && typeof args !== "string")
     throw new JsonRpcError("invalid params", "the arguments of a call are an object");
   const tool = session.tools.get(name);
   // the session may have a tool of this name on another server, which has an address of its own

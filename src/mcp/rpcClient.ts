@@ -40,15 +40,17 @@ export class RpcClient {
   }
 
   /**
-   * The result of a request, whatever it is. Throws a `ReplyError` for an error of the server, a
+   * The result of a request, whatever it is; `params` are JSON in one line. Throws a `ReplyError` for an error of the server, a
    * `TimeoutError` after that many milliseconds, and an `Error` if the process has ended.
    */
-  request(method: string, params: JsonObject, timeout: number): Promise<Json> {
+  request(method: string, params: string, timeout: number): Promise<Json> {
     const id = ++this.#lastId;
     return new Promise<Json>((resolve, reject) => {
       const timer = setTimeout(() => reject(new TimeoutError(`${method} timed out`)), timeout);
       this.#pending.set(String(id), { resolve, reject, timer });
-      this.#process.send(JSON.stringify({ jsonrpc: "2.0", id, method, params })).catch(reject);
+      this.#process
+        .send(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`)
+        .catch(reject);
     }).finally(() => {
       clearTimeout(this.#pending.get(String(id))?.timer);
       this.#pending.delete(String(id));

@@ -14,6 +14,7 @@ import type { ServerEntry } from "./mcpConfig.ts";
 import { ReplyError, RpcClient, TimeoutError } from "./rpcClient.ts";
 import { ServerProcess } from "./serverProcess.ts";
 import { readToolList, type ToolList } from "./toolList.ts";
+import { parseExactJson } from "../storage/exactJson.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 
 /** How long to wait for a server to start, and for a call, in milliseconds. */
@@ -73,15 +74,21 @@ export class ServerConnection {
     }
   }
 
-  /** Makes a call. It never throws: every failure is an outcome. */
-  async call(name: string, args: JsonObject): Promise<Outcome> {
+  /**
+   * Makes a call, whose arguments may be given as JSON text. It never throws: every failure is an
+   * outcome.
+   */
+  async call(name: string, args: JsonObject | string): Promise<Outcome> {
     const reason = this.#brokenReason ?? this.#process.getExitReason();
     if (reason !== undefined)
       return createBrokenFault(
         `${this.#entry.name} ${reason}, and answers nothing until it is started afresh`,
       );
     try {
-      const params = { name, arguments: args };
+      // line breaks of JSON can be replaced: they stand between its values
+      const json =
+        typeof args === "string" ? args.replaceAll(/[\n\r]/g, " ") : JSON.stringify(args);
+      const params = `{"name":${JSON.stringify(name)},"arguments":${json}}`;
       const result = await this.#client.request("tools/call", params, this.#timeouts.call);
       return createOutcome(result, this.#entry.errorKeys);
     } catch (error) {
@@ -126,7 +133,7 @@ async function initialize(server: string, client: RpcClient, timeout: number): P
     capabilities: {},
     clientInfo: { name: "prove", version },
   };
-  const result = await client.request("initialize", params, timeout);
+  const result = await client.request("initialize", JSON.stringify(params), timeout);
   if (!isJsonObject(result)) throw new Error("its answer to initialize is not an object");
   const { protocolVersion, capabilities } = result;
   if (typeof protocolVersion === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
@@ -134,7 +141,7 @@ async function initialize(server: string, client: RpcClient, timeout: number): P
   await client.notify("notifications/initialized");
   // what the server has is written as an object, but null and PHP's list mean it, too
   return isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools")
-    ? readToolList(server, it => client.request("tools/list", it, timeout))
+    ? readToolList(server, it => client.request("tools/list", JSON.stringify(it), timeout))
     : { tools: new Map(), omitted: [] };
 }
 
@@ -264,7 +271,7 @@ const omitNull = (value: Readonly<Record<string, Json | undefined>>): JsonObject
 function parseText(text: string): Json {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text) as Json;
+    return parseExactJson(text) as Json;
   } catch {
     return text;
   }

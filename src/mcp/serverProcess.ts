@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../environment/json.ts";
 import { findProgram } from "../storage/processes.ts";
+import { parseExactJson } from "../storage/exactJson.ts";
 import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
@@ -191,7 +192,7 @@ function parseMessages(line: string): readonly JsonObject[] {
 
 function tryParse(text: string): unknown {
   try {
-    return parseMessageJson(text);
+    return parseMessageJson(text, parseExactJson);
   } catch {
     // the line is skipped
     return undefined;

@@ -19,6 +19,7 @@ import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
+import { parseExactJson } from "../storage/exactJson.ts";
 import { isTooDeep } from "../storage/jsonDepth.ts";
 
 /** Creates the policy of a chat model. Evaluation uses temperature 0, the most likely answer. */
@@ -235,7 +236,7 @@ function parseResult(text: string): RecordedOutcome {
 /** The value of a JSON text; text that is not JSON, or is nested too deeply, as it is. */
 export function parseJsonOrText(text: string): Json {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parseExactJson(text) as Json;
     return isTooDeep(value, "value") ? text : value;
   } catch {
     return text;

@@ -3,6 +3,7 @@
  * nothing.
  */
 import { z } from "zod";
+import { findLongNumber, formatCallArguments } from "../storage/exactJson.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest, ChatTool } from "./chatModel.ts";
 import { type CallableTool, parseArguments, readMessageText } from "./callText/callText.ts";
@@ -58,16 +59,21 @@ export function formatChatMessage(message: ChatMessage): JsonObject {
     return { role: "tool", tool_call_id: message.call, content: message.content };
   if (message.role !== "assistant" || !message.calls?.length)
     return { role: message.role, content: message.content };
-  // endpoints parse the arguments of earlier calls, so text that is not JSON is wrapped
   const calls = message.calls.map(({ id, name, arguments: args }) => ({
     id,
     type: "function",
     function: {
       name,
-      arguments: JSON.stringify(typeof args === "string" ? { unparsed: args } : args),
+      arguments: formatArguments(args),
     },
   }));
   return { role: "assistant", content: message.content, tool_calls: calls };
+}
+
+/** Endpoints parse the arguments of earlier calls, so text that is not JSON is wrapped. */
+function formatArguments(args: Json): string {
+  const isText = typeof args === "string" && findLongNumber(args) === undefined;
+  return formatCallArguments(isText ? { unparsed: args } : args);
 }
 
 /** The option of a request that the body of a 400 response complains about. */

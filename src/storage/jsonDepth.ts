@@ -3,6 +3,7 @@
  * some thousand levels, which take a few kilobytes, would exhaust the stack. What models, files and
  * other programs supply is therefore checked where it enters.
  */
+import { parseCallJson } from "./exactJson.ts";
 
 /**
  * The most levels of lists and records: in the arguments or the result of a call, in a line or a
@@ -31,8 +32,8 @@ export const replaceTooDeep = <T>(args: T): T | typeof tooDeepText =>
  * The value of the JSON text of a message. What is nested too deeply in it is replaced by a text,
  * so that the rest of the message can still be answered. Throws a `SyntaxError`.
  */
-export function parseMessageJson(text: string): unknown {
-  const message: unknown = JSON.parse(text);
+export function parseMessageJson(text: string, parse = parseCallJson): unknown {
+  const message = parse(text);
   for (const it of listContainers(message, depthLimits.message))
     for (const key of Object.keys(it)) if (isContainer(it[key])) it[key] = tooDeepText;
   return message;

@@ -2,6 +2,7 @@
  * Reads the elements of a list in a JSON document that other software wrote. An element that is not
  * JSON is left out, and of a document that was cut off, the elements before the cut are read.
  */
+import { parseExactJson } from "./exactJson.ts";
 import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
@@ -52,7 +53,7 @@ export function readJsonElements(
     const line = getLine(offset);
     const end = offset + length;
     try {
-      elements.push({ json: JSON.parse(text.slice(offset, end)), number: line });
+      elements.push({ json: parseExactJson(text.slice(offset, end)), number: line });
     } catch (error) {
       const isLast = i === nodes.length - 1;
       const reason =

@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { CompressionCodec, Compressors, SchemaElement } from "hyparquet";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet/src/node.js";
 import { UserError } from "../userError.ts";
+import { parseExactJson } from "./exactJson.ts";
 import { toReadError, withWriteErrors } from "./fileErrors.ts";
 import type { OnReplaced } from "./pythonJson.ts";
 import { decompressZstandard } from "./zstandard.ts";
@@ -20,7 +21,7 @@ export async function readParquetRows(
   let replaced = 0;
   const toJson = (value: unknown): unknown => {
     if (value === undefined) return null;
-    if (typeof value === "bigint") return Number(value);
+    if (typeof value === "bigint") return parseExactJson(String(value));
     if (typeof value === "number" && !Number.isFinite(value)) {
       replaced++;
       return null;

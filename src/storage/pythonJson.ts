@@ -1,4 +1,5 @@
 /** Parses JSON as Python writes it: with NaN, Infinity and -Infinity, which are no JSON. */
+import { parseExactJson } from "./exactJson.ts";
 
 /** Receives the number of values that were read as null because they are no JSON. */
 export type OnReplaced = (count: number) => void;
@@ -6,10 +7,10 @@ export type OnReplaced = (count: number) => void;
 /** The value of a JSON text. Throws the `SyntaxError` of `JSON.parse` for all other faults. */
 export function parsePythonJson(text: string, onReplaced: OnReplaced): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     const replaced = replaceNonFinite(text);
-    const json: unknown = JSON.parse(replaced.text);
+    const json = parseExactJson(replaced.text);
     onReplaced(replaced.count);
     return json;
   }

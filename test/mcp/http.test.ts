@@ -123,6 +123,11 @@ describe("calls", () => {
       { error_type: "invalid_params", message: "missing required argument counter_id" },
     ],
     [
+      "null for arguments",
+      request(1, "tools/call", { name: "counting_add", arguments: null }),
+      { error_type: "invalid_params", message: "missing required argument counter_id" },
+    ],
+    [
       "an unknown tool",
       request(1, "tools/call", { name: "banking_transfer", arguments: {} }),
       {

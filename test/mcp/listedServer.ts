@@ -1,6 +1,7 @@
 /**
  * An MCP server that answers as a JSON file says: `pages` are its answers to tools/list, `calls`
- * those to tools/call by the name of the tool, `initialize` replaces keys of its first answer,
+ * those to tools/call by the name of the tool, `texts` the same as JSON text, in which REQUEST
+ * stands for the line of the request, `initialize` replaces keys of its first answer,
  * `before` is written ahead of everything else, and `refusal` is an error in place of any answer.
  * Its second argument is a file to which it appends the names of the tools that are called.
  */
@@ -10,6 +11,7 @@ import { createInterface } from "node:readline";
 interface Script {
   readonly pages: readonly unknown[];
   readonly calls?: Readonly<Record<string, unknown>>;
+  readonly texts?: Readonly<Record<string, string>>;
   readonly initialize?: object;
   readonly before?: string;
   readonly refusal?: string;
@@ -46,6 +48,8 @@ createInterface({ input: process.stdin }).on("line", line => {
     reply(id, { result: script.pages[Math.min(listed++, script.pages.length - 1)] });
   else {
     if (log !== undefined) appendFileSync(log, `${params.name}\n`);
-    reply(id, { result: script.calls?.[params.name] ?? { content: [] } });
+    const text = script.texts?.[params.name]?.replace("REQUEST", JSON.stringify(line));
+    if (text !== undefined) process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${text}}\n`);
+    else reply(id, { result: script.calls?.[params.name] ?? { content: [] } });
   }
 });

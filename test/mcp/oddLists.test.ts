@@ -245,6 +245,48 @@ describe("a result is read as far as it can be", () => {
   });
 });
 
+describe("a number that JavaScript would round", () => {
+  const findOrder = {
+    ...well,
+    inputSchema: {
+      type: "object",
+      properties: { id: { type: "integer" }, note: { type: "string" } },
+    },
+  };
+
+  test("keeps its digits in a result", async () => {
+    const value = '{"id":1915883588174806058,"ids":[-9007199254740993,7,0.1],"far":1e400}';
+    const texts = {
+      structured: `{"structuredContent":${value}}`,
+      written: `{"content":[{"type":"text","text":${JSON.stringify(value)}}]}`,
+    };
+    const tools = Object.keys(texts).map(name => ({ ...well, name }));
+    const odd = await open({ pages: [{ tools }], texts });
+    for (const name of Object.keys(texts))
+      expect(await odd.call(name, {})).toEqual({
+        kind: "ok",
+        value: { id: "1915883588174806058", ids: ["-9007199254740993", 7, 0.1], far: "1e400" },
+      });
+  });
+
+  test("reaches the server with its digits, again when the call is repeated", async () => {
+    const odd = await open({
+      pages: [{ tools: [findOrder] }],
+      texts: { well: '{"content":[{"type":"text","text":REQUEST}]}' },
+    });
+    const args = '{"id": 2512292042121000001,\n "note": "a\\nb"}';
+    await odd.call("well", args);
+    await odd.restart(1);
+    expect(odd.calls).toMatchObject([{ arguments: args, outcome: { kind: "ok" } }]);
+    expect(JSON.stringify(odd.calls[0]!.outcome)).toContain("2512292042121000001");
+    expect(await odd.call("well", '{"note": 2512292042121000001}')).toMatchObject({
+      kind: "bad-arguments",
+      message: "note must be a string, not a number",
+    });
+    expect(await odd.call("well", '{"id": 1e400}')).toMatchObject({ kind: "bad-arguments" });
+  });
+});
+
 describe("the arguments of a tool are checked by what its schema says", () => {
   const openWith = (inputSchema: object) =>
     open({ pages: [{ tools: [{ ...well, inputSchema }] }] });

@@ -194,8 +194,20 @@ describe("calling", () => {
     [
       "a number past all numbers",
       `{"counter_id":"cnt_1","by":1e999}`,
-      "by must be an integer, not Infinity",
+      "1e999 is larger than a number can be: write it as a text",
     ],
+    [
+      "a number that would be rounded",
+      `{"counter_id":"cnt_1","by":9007199254740993}`,
+      "9007199254740993 has more digits than a number can keep: write it as a text",
+    ],
+    [
+      "such a number in place of a text",
+      `{"by":1,"counter_id":-12345678901234567890}`,
+      "-12345678901234567890 has more digits than a number can keep: write it as a text",
+    ],
+    ["null", "null", "missing required argument counter_id"],
+    ["numbers that are kept", `{"by":9007199254740992,"counter_id":"1e400"}`, /by/],
   ])("answers %s as bad arguments and leaves the state unchanged", async (_, args, message) => {
     const response = await sendRequest(at("/call"), "POST", {
       body: `{"seq":1,"name":"counting_add","arguments":${args}}`,

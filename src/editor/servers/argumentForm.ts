@@ -6,6 +6,7 @@ import { z } from "zod";
 import { isJsonObject, type Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { findTypeMismatch } from "../../environment/argumentChecks.ts";
+import { describeLongNumber, findLongNumber } from "../../storage/exactJson.ts";
 import { formatJson } from "../shared/jsonValues.ts";
 
 interface FieldProperties {
@@ -178,6 +179,8 @@ export function parseField(
   text: string,
 ): { readonly value: Json } | { readonly error: string } {
   const isText = field.kind === "text" || field.kind === "day" || field.kind === "minute";
+  const number = isText ? undefined : findLongNumber(text);
+  if (number !== undefined) return { error: describeLongNumber(number) };
   const value = isText ? text : tryParseJson(text);
   if (value === undefined)
     return {

@@ -10,10 +10,11 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Call } from "../../environment/outcome.ts";
+import { findLongNumber, parseCallJson } from "../../storage/exactJson.ts";
 import { replaceTooDeep } from "../../storage/jsonDepth.ts";
 import { Finder } from "./finder.ts";
 import { describeJsonFault, scanJson, skipSpace, type JsonFault } from "../../storage/jsonScan.ts";
-import { functionTag, otherEnd, readXmlCall, valueEnd } from "./xmlCall.ts";
+import { functionTag, joinArguments, otherEnd, readXmlCall, valueEnd } from "./xmlCall.ts";
 
 /**
  * - `hermes`: a JSON object between `<tool_call>` tags for each call (Qwen, Granite 4)
@@ -240,7 +241,7 @@ function readJsonCall(text: string, from: number): ReadCall {
   if (text[from] !== "{") return { fault: { what: "no JSON object", at: from } };
   const { end, fault } = scanJson(text, from);
   if (end === undefined || fault) return { fault: fault!, ...(end === undefined ? {} : { end }) };
-  const call = readCall(JSON.parse(text.slice(from, end)) as Json);
+  const call = readCall(parseCallJson(text.slice(from, end), ["arguments", "parameters"]) as Json);
   return call
     ? { call, end }
     : { end, fault: { what: "no name of a tool in the object", at: from } };
@@ -265,6 +266,7 @@ export function parseArguments(given: unknown): Json {
   for (let i = 0; i < 2 && typeof value === "string"; i++) {
     if (value.trim() === "") return {};
     try {
+      if (findLongNumber(value) !== undefined) return value;
       value = (JSON.parse(value) as Json) ?? {};
     } catch {
       return value; // the model's error
@@ -365,17 +367,16 @@ function skipSeparators(text: string, from: number): number {
 const pythonName = /([\w.-]+)\.call\(/y;
 const pythonKey = /\s*(\w+)\s*=\s*/y;
 const pythonLiteral = /True|False|None/y;
-const pythonLiterals = { True: true, False: false, None: null };
+const pythonLiterals = { True: "true", False: "false", None: "null" };
 
 /** Reads a call such as `search.call(query="rain", count=3)`, with values in JSON. */
 function readPythonCall(text: string, from: number): ReadCall {
   pythonName.lastIndex = from;
   const name = pythonName.exec(text)?.[1];
   if (name === undefined) return { fault: { what: "no JSON object", at: from } };
-  const args = new Map<string, Json>();
+  const args = new Map<string, string>();
   for (let at = skipSpace(text, pythonName.lastIndex); ;) {
-    if (text[at] === ")")
-      return { end: at + 1, call: { name, arguments: Object.fromEntries(args) } };
+    if (text[at] === ")") return { end: at + 1, call: { name, arguments: joinArguments(args) } };
     pythonKey.lastIndex = at;
     const key = pythonKey.exec(text)?.[1];
     if (key === undefined) return { fault: { what: "no name of an argument", at } };
@@ -384,7 +385,7 @@ function readPythonCall(text: string, from: number): ReadCall {
     const word = pythonLiteral.exec(text)?.[0] as keyof typeof pythonLiterals | undefined;
     const { end, fault } = word ? { end: start + word.length } : scanJson(text, start);
     if (end === undefined || fault) return { fault: fault! };
-    args.set(key, word ? pythonLiterals[word] : (JSON.parse(text.slice(start, end)) as Json));
+    args.set(key, word ? pythonLiterals[word] : text.slice(start, end));
     at = skipSpace(text, end);
     if (text[at] === ",") at = skipSpace(text, at + 1);
     else if (text[at] !== ")") return { fault: { what: 'no "," or ")" after an argument', at } };

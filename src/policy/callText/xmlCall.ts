@@ -11,6 +11,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Call } from "../../environment/outcome.ts";
+import { parseCallArguments } from "../../storage/exactJson.ts";
 import type { Finder } from "./finder.ts";
 import { skipSpace, type JsonFault } from "../../storage/jsonScan.ts";
 
@@ -47,11 +48,11 @@ export function readXmlCall(
   if (name === undefined) return { fault: { what: "no name in <function=…>", at: from } };
   const schema = findSchema(name);
   const properties = isJsonObject(schema?.["properties"]) ? schema["properties"] : {};
-  const args = new Map<string, Json>();
+  const args = new Map<string, string>();
   let at = skipSpace(text, functionName.lastIndex);
   for (;;) {
     if (text.startsWith(functionEnd, at))
-      return { end: at + functionEnd.length, call: { name, arguments: Object.fromEntries(args) } };
+      return { end: at + functionEnd.length, call: { name, arguments: joinArguments(args) } };
     parameterName.lastIndex = at;
     const key = parameterName.exec(text)?.[1];
     if (key === undefined) return { fault: { what: "no <parameter=…> or </function>", at } };
@@ -74,18 +75,24 @@ const pythonLiterals: Readonly<Record<string, string>> = {
   None: "null",
 };
 
-/** A value that the schema allows, or else the text: the tool then says what it expects. */
-function readValue(text: string, schema: Json | undefined): Json {
+/** The arguments from the JSON of each. */
+export const joinArguments = (values: ReadonlyMap<string, string>): Json => {
+  const members = Array.from(values, ([key, it]) => `${JSON.stringify(key)}:${it}`);
+  return parseCallArguments(`{${members.join(",")}}`) as Json;
+};
+
+/** A value that the schema allows, or else the text: the tool then says what it expects. As JSON. */
+function readValue(text: string, schema: Json | undefined): string {
   const types = listTypes(schema);
+  const plain = pythonLiterals[text.trim()] ?? text.trim();
   let value: Json;
   try {
-    const plain = text.trim();
-    value = JSON.parse(pythonLiterals[plain] ?? plain) as Json;
+    value = JSON.parse(plain) as Json;
   } catch {
-    return text;
+    return JSON.stringify(text);
   }
-  if (typeof value === "string") return text;
-  return types.length === 0 || types.includes(getType(value)) ? value : text;
+  const fits = types.length === 0 || types.includes(getType(value));
+  return fits && typeof value !== "string" ? plain : JSON.stringify(text);
 }
 
 /** The JSON types that a schema allows; none if it does not say. An integer is a number. */

@@ -26,6 +26,7 @@ import {
 } from "./chatRequest.ts";
 import { computeRandomKey } from "../../environment/random.ts";
 import { PolicyFault, type Decoding } from "../../policy/policy.ts";
+import { formatCallArguments } from "../../storage/exactJson.ts";
 
 /** Choices that may be in progress at the same time; a student batches 64 of them. */
 const maxChoices = 1_024;
@@ -297,7 +298,7 @@ function createChoice(
             tool_calls: calls.map(it => ({
               id: `call_${randomBytes(12).toString("hex")}`,
               type: "function" as const,
-              function: { name: it.name, arguments: JSON.stringify(it.arguments) },
+              function: { name: it.name, arguments: formatCallArguments(it.arguments) },
             })),
           }),
     },
