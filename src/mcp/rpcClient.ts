@@ -40,8 +40,9 @@ export class RpcClient {
   }
 
   /**
-   * The result of a request, whatever it is; `params` are JSON in one line. Throws a `ReplyError` for an error of the server, a
-   * `TimeoutError` after that many milliseconds, and an `Error` if the process has ended.
+   * The result of a request, whatever it is; `params` are JSON in one line. Throws a `ReplyError`
+   * for an error of the server, a `TimeoutError` after that many milliseconds, and an `Error` if
+   * the process has ended.
    */
   request(method: string, params: string, timeout: number): Promise<Json> {
     const id = ++this.#lastId;

@@ -118,6 +118,24 @@ test("a schema that is none allows every value, and a type of another language, 
   }
 });
 
+test("an argument whose schema is a reference has a value of the schema that it leads to", async () => {
+  const parameters = {
+    type: "object",
+    allOf: [{ $ref: "#/$defs/Sending" }],
+    $defs: {
+      Mood: { enum: ["happy", "sad"] },
+      Sending: { properties: { mood: { $ref: "#/$defs/Mood" } }, required: ["mood"] },
+    },
+  };
+  const tool = { type: "function" as const, function: { name: "send_event", parameters } };
+  const { choices } = await ask({ tools: [tool], tool_choice: "required", max_tokens: 400 });
+  for (const it of choices[0]!.message.tool_calls ?? [])
+    expect(it).toMatchObject({
+      function: { arguments: expect.stringMatching(/^\{"mood":"(?:happy|sad)"\}$/) },
+    });
+  expect(choices[0]!.message.tool_calls).not.toHaveLength(0);
+});
+
 test("a call that was cut off is answered with what was written of it", async () => {
   const named = { type: "function" as const, function: { name: "banking_get_balance" } };
   for (const tool_choice of ["required", named] as const) {

@@ -4,6 +4,7 @@
  * always has the same ids.
  */
 import type { Call } from "../../environment/outcome.ts";
+import { toPlainTool } from "../../environment/plainSchema.ts";
 import { getProperties, listRequired, toSchema } from "../../environment/schemaKeywords.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { countGivenEvents } from "../../trajectory/oneTurn.ts";
@@ -271,13 +272,14 @@ export const createCompactFormat = (tokenizer: Tokenizer): ChatFormat => ({
   callSyntax: "compact",
   hasGrammar: true,
   encode(conversation) {
-    const { tools } = conversation;
-    const { aliases, ...chat } = encodeChat(tokenizer, conversation);
+    const tools = conversation.tools.map(toPlainTool);
+    const { aliases, ...chat } = encodeChat(tokenizer, { ...conversation, tools });
     return {
       ...chat,
       readReply: onText => new ReplyStream(tokenizer, aliases, onText),
       parse: ids => parseMessage(tokenizer, tools, ids, aliases),
-      openGrammar: options => createMessageGrammar(tokenizer, { ...options, aliases }),
+      openGrammar: ({ tools: callable, kind }) =>
+        createMessageGrammar(tokenizer, { tools: callable.map(toPlainTool), kind, aliases }),
     };
   },
   isMessageEnd,

@@ -5,7 +5,7 @@ import { readForm, parseField, type Field } from "../../../src/editor/servers/ar
 import { day, id, minute, money } from "../../../src/environment/fieldSchemas.ts";
 import type { JsonSchema } from "../../../src/environment/server.ts";
 import { server as banking } from "../../../src/servers/banking/server.ts";
-import { readInputSchema } from "../../../src/mcp/toolList.ts";
+import { readInputSchema } from "../../../src/environment/plainSchema.ts";
 import { loadServers } from "../../../src/servers/catalog.ts";
 
 const servers = await loadServers();
