@@ -145,7 +145,7 @@ function normalize(root: JsonObject): JsonSchema {
       }
       if (key === "type") return readType(value);
       if (key === "required")
-        return Array.isArray(value) ? [[key, value.filter(it => typeof it === "string")]] : [];
+        return Array.isArray(value) ? [[key, value.filter(it => isOffered(schema, it))]] : [];
       const isOfKind =
         (!textKeywords.has(key) || typeof value === "string") &&
         (!numberKeywords.test(key) || typeof value === "number") &&
@@ -159,6 +159,10 @@ function normalize(root: JsonObject): JsonSchema {
 }
 
 const isSchema = (value: unknown) => typeof value === "boolean" || isJsonObject(value);
+
+/** Whether a required key can be given a value. */
+const isOffered = ({ properties }: JsonObject, key: Json): boolean =>
+  typeof key === "string" && !(isJsonObject(properties) && properties[key] === false);
 
 /** An argument that nothing may be given for is not offered. */
 const readProperties = (properties: JsonObject, read: (it: unknown) => JsonSchema): JsonObject =>
