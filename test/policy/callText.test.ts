@@ -53,3 +53,21 @@ test("calls begin where they are written, whatever their arguments are named", (
   checkStarts("hermes", "", ['<tool_call>{"name": "a"}</tool_call>', "<tool_call>{}"], "\n");
   expect(readMessageText("Done {}.", { syntax: "granite" }).starts).toEqual([]);
 });
+
+test.each([
+  ["hermes", '<tool_call>{"name": "move", "arguments": {"id": 1915883588174806058}}</tool_call>'],
+  ["hermes", '<tool_call>{"name": "move", "parameters": {"id":1e400}}</tool_call>'],
+  [
+    "hermes",
+    '<tool_call>{"name": "move", "arguments": "{\\"id\\": -9007199254740993}"}</tool_call>',
+  ],
+  ["xml", "<function=move>\n<parameter=id>\n1915883588174806058\n</parameter>\n</function>"],
+  ["granite", '<|tool_call|>[{"name": "move", "arguments": {"id": 1915883588174806058}}]'],
+  ["llama", '{"name": "move", "parameters": {"id": 1915883588174806058}}'],
+  ["llama", "<|python_tag|>move.call(id=1915883588174806058)"],
+] as const)("arguments with a long number stay their JSON text: %s %s", (syntax, message) => {
+  const [digits] = /-?\d{5,}|1e400/.exec(message)!;
+  const { calls } = readMessageText(message, { syntax });
+  expect(calls).toEqual([{ name: "move", arguments: expect.any(String) }]);
+  expect((calls[0]!.arguments as string).replaceAll(" ", "")).toBe(`{"id":${digits}}`);
+});
