@@ -81,7 +81,7 @@ export const joinArguments = (values: ReadonlyMap<string, string>): Json => {
   return parseCallArguments(`{${members.join(",")}}`) as Json;
 };
 
-/** A value that the schema allows, or else the text: the tool then says what it expects. As JSON. */
+/** The JSON of a value that the schema allows, or else of the text, which the tool refuses. */
 function readValue(text: string, schema: Json | undefined): string {
   const types = listTypes(schema);
   const plain = pythonLiterals[text.trim()] ?? text.trim();
