@@ -97,7 +97,7 @@ export const assistantMessageSchema = z.looseObject({
       z.looseObject({
         id: z.string().nullish(),
         // not z.json(), which drops a key named __proto__
-        function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
+        function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
       }),
     )
     .nullish(),
