@@ -2,7 +2,7 @@
 import type { Tool } from "../environment/server.ts";
 import type { ConnectedTool } from "../mcp/toolList.ts";
 import { formatChatTool } from "../policy/endpointFormat.ts";
-import { createChatTool } from "../policy/chatMessages.ts";
+import { describeTool } from "../environment/toolDescription.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { defineCommand, optionalArgument } from "./command.ts";
 import { withConnectedServer } from "./connectedServer.ts";
@@ -35,7 +35,7 @@ export const tools = defineCommand({
 
 /** An OpenAI-style function schema, extended by the effect and the schema of the result. */
 const toFunctionSchema = (tool: Tool | ConnectedTool) => ({
-  ...formatChatTool(createChatTool(tool)),
+  ...formatChatTool(describeTool(tool)),
   effect: tool.effect,
   returns: tool.outputSchema,
 });

@@ -1,33 +1,22 @@
-/**
- * The menu of a task: the tools that a policy is offered, with the schemas that it sees. A session
- * still checks calls against the full schemas.
- */
+/** The menu of a task: the tools that a policy is offered. */
 import { z } from "zod";
 import type { JsonSchema, Tool } from "./server.ts";
 import { getJsonType } from "./argumentChecks.ts";
-import { minute } from "./fieldSchemas.ts";
-import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import type { ToolDescription } from "./toolDescription.ts";
 
 interface MenuItem {
   readonly name: string;
   readonly enumsStripped?: true | undefined;
 }
 
-/** A tool that a menu lists and that no server implements. */
-export interface ListedTool {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonSchema;
-}
-
 /**
- * The tools of a menu, in its order; those marked so have no enum lists in their arguments. Names
- * without a tool, listed or real, are left out.
+ * The tools of a menu, in its order; those marked so have no enum lists in their arguments. `listed`
+ * are tools that no server implements. Names without a tool are left out.
  */
 export const listMenuTools = (
   tools: ReadonlyMap<string, Tool>,
   menu: readonly MenuItem[],
-  listed: readonly ListedTool[] = [],
+  listed: readonly ToolDescription[] = [],
 ): readonly Tool[] =>
   menu.flatMap(({ name, enumsStripped }) => {
     const listedTool = listed.find(it => it.name === name);
@@ -48,8 +37,8 @@ function getStrippedTool(tool: Tool): Tool {
   return stripped;
 }
 
-/** A listed tool as a policy sees it. No session has it, so calling it is `unknown-tool`. */
-const createListedTool = ({ name, description, parameters }: ListedTool): Tool => ({
+/** A tool that a menu lists and that no session has, so that calling it is `unknown-tool`. */
+const createListedTool = ({ name, description, parameters }: ToolDescription): Tool => ({
   name,
   server: "",
   effect: "write",
@@ -85,72 +74,4 @@ function stripEnums(schema: unknown): unknown {
     return [[key, stripEnums(it)]];
   });
   return Object.fromEntries(entries);
-}
-
-// The schema of a tool's arguments as models read it, in prompts, data sets and lists of tools. It
-// has what a model needs to write a call; a session checks calls against the whole schema.
-
-/** Keywords whose values are not schemas. */
-const plain = new Set(["enum", "const", "default"]);
-
-/** Keywords whose values are schemas by name. */
-const named = new Set(["properties", "patternProperties", "$defs", "definitions"]);
-
-const omitted = new Set([
-  "$schema",
-  "$id",
-  "$comment",
-  "examples",
-  "pattern",
-  "minLength",
-  "maxLength",
-]);
-
-/** A bound of this size or more only keeps out what nobody asks for. */
-const hugeNumber = 10_000;
-
-const { pattern: minutePattern } = z.toJSONSchema(minute());
-
-/**
- * The schema without our own keywords (`x-…`), patterns, examples, lengths, and bounds that say
- * nothing. Types, descriptions, enums, formats, defaults and required keys stay.
- */
-export const toModelSchema = (schema: JsonSchema): JsonSchema => {
-  const entries = Object.entries(schema)
-    .filter(([key, it]) => !isOmitted(key, it))
-    .map(([key, it]): [string, Json] => [key, simplifyValue(key, it)]);
-  const simplified: JsonObject = Object.fromEntries(entries);
-  const { description } = simplified;
-  // only the pattern says how it is written
-  return schema["pattern"] === minutePattern &&
-    typeof description === "string" &&
-    !description.includes("YYYY")
-    ? { ...simplified, description: `${description}; YYYY-MM-DDTHH:MM` }
-    : simplified;
-};
-
-function simplifyValue(key: string, value: Json): Json {
-  if (plain.has(key)) return value;
-  if (named.has(key) && isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, simplify(it)]));
-  return Array.isArray(value) ? (value as readonly Json[]).map(simplify) : simplify(value);
-}
-
-const simplify = (value: Json): Json => (isJsonObject(value) ? toModelSchema(value) : value);
-
-function isOmitted(key: string, value: Json): boolean {
-  switch (key) {
-    case "minimum":
-    case "exclusiveMinimum":
-      return typeof value === "number" && ((value >= 0 && value <= 1) || value <= -hugeNumber);
-    case "maximum":
-    case "exclusiveMaximum":
-      return typeof value === "number" && value >= hugeNumber;
-    case "minItems":
-      return value === 0 || value === 1;
-    case "additionalProperties":
-      return typeof value === "boolean";
-    default:
-      return omitted.has(key) || key.startsWith("x-");
-  }
 }

@@ -5,7 +5,7 @@
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
 import { isJsonObject } from "../environment/json.ts";
-import { toModelSchema } from "../environment/menu.ts";
+import { describeTool, toModelSchema } from "../environment/toolDescription.ts";
 import { createUnknownToolFault, type Fault, type Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
@@ -163,24 +163,27 @@ function listTools(server: Server, { tools }: CallableSession): readonly object[
   if (!lists) toolLists.set(tools, (lists = new Map()));
   let list = lists.get(server);
   if (!list) {
-    list = [...tools.values()].filter(it => it.server === server.name).map(describeTool);
+    list = [...tools.values()].filter(it => it.server === server.name).map(formatTool);
     lists.set(server, list);
   }
   return list;
 }
 
-const describeTool = (tool: Tool) => ({
-  name: tool.name,
-  description: tool.summary,
-  inputSchema: toModelSchema(tool.inputSchema),
-  outputSchema: tool.outputSchema,
-  annotations: {
-    readOnlyHint: tool.effect === "read",
-    destructiveHint: tool.destructive,
-    idempotentHint: tool.idempotent,
-    openWorldHint: false,
-  },
-});
+function formatTool(tool: Tool): object {
+  const { name, description, parameters } = describeTool(tool);
+  return {
+    name,
+    description,
+    inputSchema: parameters,
+    outputSchema: toModelSchema(tool.outputSchema),
+    annotations: {
+      readOnlyHint: tool.effect === "read",
+      destructiveHint: tool.destructive,
+      idempotentHint: tool.idempotent,
+      openWorldHint: false,
+    },
+  };
+}
 
 // Lists and reads a session's state as MCP resources: `state://<server>` is the whole state,
 // `state://<server>/<table>` one table of it.

@@ -2,7 +2,8 @@
  * Conversations as chat messages, with long results shortened, and chat messages as conversations;
  * and a chat model as a policy, which reads and writes them.
  */
-import { toModelSchema, listMenuTools } from "../environment/menu.ts";
+import { listMenuTools } from "../environment/menu.ts";
+import { describeTool, type ToolDescription } from "../environment/toolDescription.ts";
 import type { Tool } from "../environment/server.ts";
 import { getWeekdayName } from "../environment/time.ts";
 import { excerptJson, resultTextBudget } from "../trajectory/excerpt.ts";
@@ -14,7 +15,7 @@ import {
   type RecordedMessage,
   type RecordedOutcome,
 } from "../trajectory/trajectory.ts";
-import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
+import type { ChatAnswer, ChatMessage, ChatModel } from "./chatModel.ts";
 import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Catalog } from "../environment/catalog.ts";
@@ -30,7 +31,7 @@ export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy 
       await model.complete(
         {
           messages: createChatMessages(conversation),
-          tools: conversation.tools.map(createChatTool),
+          tools: conversation.tools.map(describeTool),
           temperature,
         },
         signal,
@@ -56,19 +57,6 @@ function parseInstructions(
   const start = formatInstructions(now, [""]);
   const rules = text.startsWith(start) ? text.slice(start.length).split("\n- ") : [];
   return formatInstructions(now, rules) === text ? { now, rules } : undefined;
-}
-
-const chatTools = new WeakMap<object, ChatTool>();
-
-/** A tool as models read it: the same object each time. */
-export function createChatTool(tool: Pick<Tool, "name" | "summary" | "inputSchema">): ChatTool {
-  let created = chatTools.get(tool);
-  if (!created) {
-    const { name, summary, inputSchema } = tool;
-    created = { name, description: summary, parameters: toModelSchema(inputSchema) };
-    chatTools.set(tool, created);
-  }
-  return created;
 }
 
 /** The conversation so far, beginning with the system message. */
@@ -131,7 +119,7 @@ export function formatResult(
 interface Chat {
   /** Each call has a message with its result. */
   readonly messages: readonly ChatMessage[];
-  readonly tools: readonly ChatTool[];
+  readonly tools: readonly ToolDescription[];
 }
 
 /**
@@ -176,11 +164,11 @@ const findTime = (text: string): string | undefined => {
  * The tool of the catalog with that name, which also describes its result, as the client describes
  * it; or else a tool that has only what the client says.
  */
-function findTool(offered: ChatTool, catalog: Catalog): Tool {
+function findTool(offered: ToolDescription, catalog: Catalog): Tool {
   const { name, description, parameters } = offered;
   const tool = catalog.tools.get(name);
   if (!tool) return listMenuTools(new Map(), [{ name }], [offered])[0]!;
-  return isDeepStrictEqual(createChatTool(tool), { name, description, parameters })
+  return isDeepStrictEqual(describeTool(tool), { name, description, parameters })
     ? tool
     : { ...tool, summary: description, inputSchema: parameters };
 }

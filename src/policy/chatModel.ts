@@ -4,6 +4,7 @@
  */
 import type { Call } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
+import type { ToolDescription } from "../environment/toolDescription.ts";
 
 /**
  * A call as the model wrote it. Arguments that are not valid JSON are kept as text, which matches
@@ -21,16 +22,9 @@ export type ChatMessage =
   /** The result of the call with that id. */
   | { readonly role: "tool"; readonly call: string; readonly content: string };
 
-export interface ChatTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly parameters: JsonSchema;
-}
-
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly ChatTool[];
+  readonly tools?: readonly ToolDescription[];
   /** The schema of the answer's text, if it must be JSON. Names have letters, digits and `_`. */
   readonly schema?: { readonly name: string; readonly schema: JsonSchema };
   /** 0 selects the most likely tokens; the model's default if absent. */

@@ -5,7 +5,8 @@
 import { z } from "zod";
 import { findLongNumber, formatCallArguments } from "../storage/exactJson.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
-import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest, ChatTool } from "./chatModel.ts";
+import type { ToolDescription } from "../environment/toolDescription.ts";
+import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest } from "./chatModel.ts";
 import { type CallableTool, parseArguments, readMessageText } from "./callText/callText.ts";
 import { describeSchemaInPrompt } from "./structuredOutput.ts";
 import { PolicyFault } from "./policy.ts";
@@ -48,7 +49,7 @@ export function createRequestBody(
 }
 
 /** A tool as endpoints read it. */
-export const formatChatTool = ({ name, description, parameters }: ChatTool): JsonObject => ({
+export const formatChatTool = ({ name, description, parameters }: ToolDescription): JsonObject => ({
   type: "function",
   function: { name, description, parameters },
 });
@@ -117,7 +118,7 @@ const completion = z.looseObject({
 });
 
 /** Parses the JSON of a completion. Throws an `EndpointFault` if it contains no answer. */
-export function parseAnswer(json: Json, tools: readonly ChatTool[] = []): ChatAnswer {
+export function parseAnswer(json: Json, tools: readonly ToolDescription[] = []): ChatAnswer {
   const parsed = completion.safeParse(json);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;

@@ -4,14 +4,15 @@
  */
 import type { Call } from "../environment/outcome.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import type { ChatMessage, ChatTool } from "./chatModel.ts";
+import type { ToolDescription } from "../environment/toolDescription.ts";
+import type { ChatMessage } from "./chatModel.ts";
 import { createConversation } from "./chatMessages.ts";
 import type { AssistantMessage, Conversation, Decoding, Excess, Policy } from "./policy.ts";
 
 /** A chat to answer. All of it is data, which can be sent to another process. */
 export interface ServedRequest {
   readonly messages: readonly ChatMessage[];
-  readonly tools: readonly ChatTool[];
+  readonly tools: readonly ToolDescription[];
   readonly decoding: Omit<Decoding, "onText">;
 }
 

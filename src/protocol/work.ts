@@ -2,7 +2,8 @@
  * What the editor and the terminal program, which it forks for long work, send each other as
  * JSON-RPC. Types only; the files that the work writes are its result.
  */
-import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
+import type { ToolDescription } from "../environment/toolDescription.ts";
+import type { ChatAnswer, ChatMessage } from "../policy/chatModel.ts";
 import type { RunConfig } from "../run/config.ts";
 import type { FitCounts } from "../run/startModel.ts";
 import type { TrainingPlan } from "../run/trainingPlan.ts";
@@ -136,7 +137,7 @@ export interface WorkProgress {
 export interface CompletionRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly ChatTool[];
+  readonly tools?: readonly ToolDescription[];
 }
 
 /** Text and calls as the model gave them; the ids of the calls are its own. */

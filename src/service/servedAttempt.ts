@@ -3,11 +3,12 @@ import type { CallMemo } from "../environment/session.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { canonicalJson, type JsonObject } from "../environment/json.ts";
 import type { ChatCall } from "../policy/chatModel.ts";
-import { createChatMessages, createChatTool, formatResult } from "../policy/chatMessages.ts";
+import { createChatMessages, formatResult } from "../policy/chatMessages.ts";
 import { formatChatMessage, formatChatTool } from "../policy/endpointFormat.ts";
 import type { AssistantMessage } from "../policy/policy.ts";
 import { createAttemptHeader, TaskConversation } from "../policy/taskConversation.ts";
 import type { Tool } from "../environment/server.ts";
+import { describeTool } from "../environment/toolDescription.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { FinishedAttempt } from "../trajectory/attempt.ts";
 import { listOwnCalls } from "../trajectory/oneTurn.ts";
@@ -58,7 +59,7 @@ export const describeProgress = (attempt: TaskConversation) => ({
   ended: attempt.end?.by ?? null,
 });
 
-export const formatTool = (tool: Tool): JsonObject => formatChatTool(createChatTool(tool));
+export const formatTool = (tool: Tool): JsonObject => formatChatTool(describeTool(tool));
 
 /** The events that a message caused, as chat messages: results of calls, or the user's answer. */
 export function formatAnswers(

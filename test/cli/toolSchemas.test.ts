@@ -9,7 +9,8 @@ import { exportTasks } from "../../src/cli/export.ts";
 import { tools } from "../../src/cli/tools.ts";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { isJsonObject, type JsonObject } from "../../src/environment/json.ts";
-import { createChatTool } from "../../src/policy/chatMessages.ts";
+import { describeTool } from "../../src/environment/toolDescription.ts";
+import { formatTool } from "../../src/service/servedAttempt.ts";
 import { startHttpServer } from "../../src/service/httpServer.ts";
 import { catalog, root } from "../contracts/transports.ts";
 import { sendRequest } from "../service/countingService.ts";
@@ -57,7 +58,8 @@ test("keep arguments that are named like keywords, and bounds that a model needs
   expect(listed.get("banking_list_transactions")!.properties).toMatchObject({
     from_date: { type: "string", format: "date", description: "First day" },
     min_amount: { type: "number", description: expect.any(String) as string },
-    limit: { type: "integer", maximum: 50 },
+    limit: { type: "integer", maximum: 50, description: "At most this many, default 10" },
+    account_id: { type: "string", description: "Account id from banking_list_accounts" },
   });
 });
 
@@ -65,8 +67,13 @@ test("say how a time is written, also where only the pattern did", () => {
   const { properties = {} } = listed.get("food_delivery_place_order")!;
   expect(properties["at"]).toEqual({
     type: "string",
-    description: "When it should arrive, as soon as possible if not given; YYYY-MM-DDTHH:MM",
+    description: "When it should arrive, as soon as possible by default; YYYY-MM-DDTHH:MM",
   });
+});
+
+test("are short: thirty tools have 15,200 characters", () => {
+  const shown = [...catalog.tools.values()].map(formatTool);
+  expect((30 * JSON.stringify(shown).length) / shown.length).toBeLessThan(15_200);
 });
 
 test("are the same in the service's catalog, over MCP and in OpenEnv", async () => {
@@ -87,8 +94,10 @@ test("are the same in the service's catalog, over MCP and in OpenEnv", async () 
         const headers = { accept: "application/json, text/event-stream" };
         const answer = await sendRequest(`${serving.url}${path}`, "POST", { body, headers });
         const { result } = answer.json as unknown as {
-          result: { tools: { name: string; inputSchema: Schema }[] };
+          result: { tools: { name: string; inputSchema: Schema; outputSchema?: Schema }[] };
         };
+        const results = JSON.stringify(result.tools.map(it => it.outputSchema));
+        expect(results).not.toMatch(/"(x-[a-z]+|pattern|examples)":/);
         shown.push(...result.tools.map((it): [string, Schema] => [it.name, it.inputSchema]));
       }
       expect(new Map(shown), what).toEqual(listed);
@@ -126,21 +135,28 @@ test("of other servers keep what they mean", () => {
       shift: { type: "integer", minimum: -20, maximum: 20 },
       labels: { type: "object", additionalProperties: { type: "string", maxLength: 9 } },
       kind: { anyOf: [{ const: { pattern: "x" } }, { enum: [{ examples: 1 }], "x-own": true }] },
+      page_size: { type: "integer", title: "Page Size", default: null },
+      lang: { type: "string", title: "Language", pattern: "^[a-z]{2}$" },
+      title: { type: "string", title: "Heading", description: "Its title", pattern: "." },
     },
+    title: "findArguments",
     $defs: { examples: { type: "string", format: "uri", maxLength: 200 } },
     required: ["pattern", "examples"],
     additionalProperties: false,
   };
   const copy = structuredClone(inputSchema);
-  expect(createChatTool({ name: "find", summary: "Find.", inputSchema }).parameters).toEqual({
+  expect(describeTool({ name: "find", summary: "Find.", inputSchema }).parameters).toEqual({
     type: "object",
     properties: {
-      pattern: { type: "string", default: "a" },
+      pattern: { type: "string", pattern: "^a+$", default: "a" },
       examples: { type: "array", items: { $ref: "#/$defs/examples" }, maxItems: 3 },
       count: { type: "integer" },
       shift: { type: "integer", minimum: -20, maximum: 20 },
       labels: { type: "object", additionalProperties: { type: "string" } },
       kind: { anyOf: [{ const: { pattern: "x" } }, { enum: [{ examples: 1 }] }] },
+      page_size: { type: "integer" },
+      lang: { type: "string", title: "Language", pattern: "^[a-z]{2}$" },
+      title: { type: "string", description: "Its title" },
     },
     $defs: { examples: { type: "string", format: "uri" } },
     required: ["pattern", "examples"],

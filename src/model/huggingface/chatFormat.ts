@@ -12,7 +12,8 @@ import {
   readMessageText,
   type CallSyntax,
 } from "../../policy/callText/callText.ts";
-import { createChatTool, formatInstructions, formatResult } from "../../policy/chatMessages.ts";
+import { describeTool } from "../../environment/toolDescription.ts";
+import { formatInstructions, formatResult } from "../../policy/chatMessages.ts";
 import type { Conversation } from "../../policy/policy.ts";
 import { countGivenEvents } from "../../trajectory/oneTurn.ts";
 import { resultTextBudget } from "../../trajectory/excerpt.ts";
@@ -175,7 +176,7 @@ class HuggingFaceFormat implements ChatFormat {
   }
 
   #describeTool(tool: Conversation["tools"][number]): Json {
-    return this.#protect({ type: "function", function: createChatTool(tool) as unknown as Json });
+    return this.#protect({ type: "function", function: describeTool(tool) as unknown as Json });
   }
 
   /** Protects all texts of a value. */

@@ -8,13 +8,14 @@ import { isJsonObject, type Json } from "../../environment/json.ts";
 import { HttpError, type HttpErrorCode } from "../httpError.ts";
 import { parseArguments } from "../../policy/callText/callText.ts";
 import { findResults } from "../../policy/chatMessages.ts";
-import type { ChatMessage, ChatTool } from "../../policy/chatModel.ts";
+import type { ToolDescription } from "../../environment/toolDescription.ts";
+import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Decoding } from "../../policy/policy.ts";
 
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  readonly tools: readonly ChatTool[];
+  readonly tools: readonly ToolDescription[];
   readonly tool: Decoding["tool"];
   readonly hasParallelCalls: boolean;
   readonly isStream: boolean;
@@ -99,7 +100,7 @@ export function parseChatRequest(json: unknown): ChatRequest {
 const maxSchemas = 20_000;
 
 /** Each token that a student chooses for a call is compared with all schemas. */
-function checkSize(tools: readonly ChatTool[]): void {
+function checkSize(tools: readonly ToolDescription[]): void {
   const count = tools.reduce((sum, it) => sum + countRecords(it.parameters), 0);
   if (count <= maxSchemas) return;
   throw refuse(
@@ -156,7 +157,7 @@ function parseMessage(message: ChatBody["messages"][number]): ChatMessage {
 const joinText = (content: ChatBody["messages"][number]["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(it => it.text).join("");
 
-function parseTool({ function: offered }: NonNullable<ChatBody["tools"]>[number]): ChatTool {
+function parseTool({ function: offered }: NonNullable<ChatBody["tools"]>[number]): ToolDescription {
   const { name, description, parameters } = offered;
   return {
     name,
@@ -200,7 +201,7 @@ function checkOrder(messages: readonly ChatMessage[]): void {
 
 function parseToolChoice(
   choice: ChatBody["tool_choice"],
-  tools: readonly ChatTool[],
+  tools: readonly ToolDescription[],
 ): Decoding["tool"] {
   if (choice === undefined || choice === null || choice === "auto") return undefined;
   if (choice === "none") return "none";

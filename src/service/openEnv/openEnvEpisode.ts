@@ -10,7 +10,7 @@ import type { Tool } from "../../environment/server.ts";
 import { HttpError } from "../httpError.ts";
 import type { ChatCall } from "../../policy/chatModel.ts";
 import { parseAssistantMessage } from "../../policy/endpointFormat.ts";
-import { createChatTool } from "../../policy/chatMessages.ts";
+import { describeTool } from "../../environment/toolDescription.ts";
 import type { AssistantMessage } from "../../policy/policy.ts";
 import {
   describeAttempt,
@@ -256,6 +256,6 @@ const errorTypes = {
 } as const;
 
 export const formatTool = (tool: Tool) => {
-  const { name, description, parameters } = createChatTool(tool);
+  const { name, description, parameters } = describeTool(tool);
   return { name, description, input_schema: parameters };
 };

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
-import type { ListedTool } from "../../environment/menu.ts";
+import type { ToolDescription } from "../../environment/toolDescription.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { isTooDeep } from "../../storage/jsonDepth.ts";
@@ -15,7 +15,7 @@ import { taskFormat, type Task, createTeacherHeader } from "../../trajectory/tas
 interface ImportedRow {
   readonly question: string;
   readonly reply: string;
-  readonly tools: readonly ListedTool[];
+  readonly tools: readonly ToolDescription[];
   /** The row is of a test set and must not be trained on. */
   readonly isTest: boolean;
 }
@@ -159,14 +159,14 @@ export function createImportedTask(
  * Parses the tools of a row, which are JSON in strings, with parameters as JSON Schema or as a
  * table. Returns undefined for any other form.
  */
-function parseTools(published: z.infer<typeof toolsSchema>): ListedTool[] | undefined {
+function parseTools(published: z.infer<typeof toolsSchema>): ToolDescription[] | undefined {
   const list =
     typeof published === "string"
       ? parseJsonText(published)
       : published.map(it => (typeof it === "string" ? parseJsonText(it) : it));
   if (!Array.isArray(list)) return undefined;
   const names = new Set<string>();
-  const tools: ListedTool[] = [];
+  const tools: ToolDescription[] = [];
   for (const it of list as unknown[]) {
     const tool = publishedToolSchema.safeParse(hasFunction(it) ? it.function : it).data;
     if (!tool) return undefined;

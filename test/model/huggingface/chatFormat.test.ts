@@ -13,7 +13,8 @@ import {
   type ChatTemplate,
 } from "../../../src/model/huggingface/chatTemplate.ts";
 import { readHuggingFaceTokenizer } from "../../../src/model/huggingface/tokenizer.ts";
-import { createChatTool, formatInstructions } from "../../../src/policy/chatMessages.ts";
+import { describeTool } from "../../../src/environment/toolDescription.ts";
+import { formatInstructions } from "../../../src/policy/chatMessages.ts";
 import type { Conversation } from "../../../src/policy/policy.ts";
 import { emptyFolder } from "../../cli/program.ts";
 import { getFamilyFolder } from "./families.ts";
@@ -99,7 +100,7 @@ describe.each(["qwen", "granite", "llama", "smollm"])("%s", name => {
         { role: "assistant", content: "It is sent." },
         { role: "user", content: "Thanks" },
       ] as never,
-      tools: tools.map(it => ({ type: "function", function: createChatTool(it) })) as never,
+      tools: tools.map(it => ({ type: "function", function: describeTool(it) })) as never,
       addGenerationPrompt: true,
       now,
     });

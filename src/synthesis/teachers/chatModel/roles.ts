@@ -6,11 +6,7 @@
 import type { ChatModel, ChatMessage } from "../../../policy/chatModel.ts";
 import type { Conversation, AssistantMessage } from "../../../policy/policy.ts";
 import type { SimulatedUser, Teacher, Recovery } from "../teacher.ts";
-import {
-  createChatTool,
-  createAssistantMessage,
-  createChatMessages,
-} from "../../../policy/chatMessages.ts";
+import { createAssistantMessage, createChatMessages } from "../../../policy/chatMessages.ts";
 import type { CallEvent, Event } from "../../../trajectory/trajectory.ts";
 import { containsToken } from "../../../trajectory/valueMatching.ts";
 import {
@@ -28,6 +24,7 @@ import {
 } from "./turnCheck.ts";
 import { z } from "zod";
 import { completeStructured } from "../../../policy/structuredOutput.ts";
+import { describeTool } from "../../../environment/toolDescription.ts";
 import type { TurnKind } from "../../user/userPlan.ts";
 import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Tool } from "../../../environment/server.ts";
@@ -116,7 +113,7 @@ class ChatModelTeacher implements Teacher {
     const answer = await model.complete(
       {
         messages,
-        tools: conversation.tools.map(createChatTool),
+        tools: conversation.tools.map(describeTool),
         temperature: teacherTemperature.first + teacherTemperature.increase * this.#rejections,
         maxTokens: maxTeacherTokens,
       },
