@@ -26,6 +26,8 @@ import {
 } from "../engine/verl.ts";
 import { defaultTemplate } from "../model/huggingface/chatTemplate.ts";
 import { readHuggingFaceSettings } from "../model/huggingface/folder.ts";
+import type { CallSyntax } from "../policy/callText/callText.ts";
+import { readModelFolder } from "../model/modelFolder.ts";
 import type { Json } from "../environment/json.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
@@ -121,6 +123,12 @@ const createProgram = (module: string): string =>
     "",
   ].join("\n");
 
+/** The syntax of calls of a model in a folder that reads tools as signatures. */
+const findSignatureSyntax = (model: string): CallSyntax | undefined =>
+  isAbsolute(model) && readHuggingFaceSettings(model).tools === "compact"
+    ? (readModelFolder(model).chat.callSyntax as CallSyntax)
+    : undefined;
+
 const formatJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** What to prepare. Paths are relative to the current folder. */
@@ -186,6 +194,11 @@ export async function prepareEngineFolder(
     stages,
     serve: createServeCommand(program, basename(tasks)),
   };
+  if (engine === verl && findSignatureSyntax(target.model) !== undefined)
+    throw new UserError(
+      `verl shows tools as JSON Schemas, and ${model} reads them as signatures`,
+      "prepare the training in trl, or set the model back with prove-rl model FOLDER --tools json",
+    );
   await fillNewFolder(folder, () => writeFolder(context, { engine, target, tasks, out, fixtures }));
 }
 
@@ -239,9 +252,21 @@ async function writeFolder(
   const { cwd, resources } = context;
   const folder = resolve(cwd, out);
   const file = basename(tasks);
-  const rows = await exportTraining(context, { tasks, to: name, out: join(out, "data") });
+  const signatures = findSignatureSyntax(target.model);
+  const rows = await exportTraining(context, {
+    tasks,
+    to: name,
+    out: join(out, "data"),
+    signatures,
+  });
   if (target.stages.includes("sft") && rows > 0)
-    await writeDataset(context, { tasks, to: "sft", out: join(out, "data/sft"), split: "train" });
+    await writeDataset(context, {
+      tasks,
+      to: "sft",
+      out: join(out, "data/sft"),
+      split: "train",
+      signatures,
+    });
   if (!existsSync(join(folder, "data", data)))
     throw new UserError(
       `${tasks} has no rows of the split train`,
@@ -290,7 +315,12 @@ async function noteMemory(
 /** Writes the prompts of all splits. Returns the number of rows to train on. */
 async function exportTraining(
   context: AppContext,
-  options: { readonly tasks: string; readonly to: Engine["name"]; readonly out: string },
+  options: {
+    readonly tasks: string;
+    readonly to: Engine["name"];
+    readonly out: string;
+    readonly signatures: CallSyntax | undefined;
+  },
 ): Promise<number> {
   const folder = resolve(context.cwd, options.out);
   withWriteErrors(folder, () => mkdirSync(folder, { recursive: true }));

@@ -96,20 +96,22 @@ async function measureLengths(
   catalog: Catalog,
   signal: AbortSignal,
 ): Promise<TaskLengths> {
-  const all: { opening: number; conversation: number; sampled: number }[] = [];
+  const all: { opening: number; tools: number; conversation: number; sampled: number }[] = [];
   let tasks = 0;
   let shortest = Infinity;
   for await (const task of readTasks(file, { signal })) {
     if (task.split !== split) continue;
     tasks++;
     if (all.length === sampledTasks) continue;
-    const encoded = chat.encode(createConversation(catalog, task, task.trajectory));
+    const offered = createConversation(catalog, task, task.trajectory);
+    const encoded = chat.encode(offered);
     const conversation = encoded.ids.length;
     shortest = Math.min(shortest, conversation);
     // longer ones are not trained on
     if (conversation > chat.limits.context || encoded.opening > chat.limits.prompt) continue;
     const sampled = encoded.mask.reduce((sum, it) => sum + it, 0);
-    all.push({ opening: encoded.opening, conversation, sampled });
+    const tools = chat.countTools(offered.tools);
+    all.push({ opening: encoded.opening, tools, conversation, sampled });
   }
   if (tasks === 0)
     throw new UserError(
@@ -123,11 +125,15 @@ async function measureLengths(
     );
   const mean = (name: keyof (typeof all)[number]) =>
     Math.round(all.reduce((sum, it) => sum + it[name], 0) / all.length);
+  const most = (name: keyof (typeof all)[number]) => Math.max(...all.map(it => it[name]));
   return {
     tasks,
     opening: mean("opening"),
+    longestOpening: most("opening"),
+    tools: mean("tools"),
+    mostTools: most("tools"),
     conversation: mean("conversation"),
-    longest: Math.max(...all.map(it => it.conversation)),
+    longest: most("conversation"),
     sampled: mean("sampled"),
   };
 }

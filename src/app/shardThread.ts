@@ -8,6 +8,7 @@ import {
   createSynthesisOptions,
   type SynthesisRequest,
 } from "../synthesis/pipeline/run/runSynthesis.ts";
+import { createConversationCounter } from "./taskTokens.ts";
 import { synthesizeShard, type StartShard } from "../synthesis/pipeline/run/synthesize.ts";
 
 /** With fewer tasks than this, a thread takes longer to start than it saves. */
@@ -96,7 +97,8 @@ export async function runShardThread(
   const unread = { tasks: 0 };
   port.on("message", () => unread.tasks--);
   const catalog = await openCatalog(fixtureFolders);
-  const options = createSynthesisOptions(request, { catalog, resources, prove });
+  const countTokens = await createConversationCounter(request, catalog);
+  const options = createSynthesisOptions(request, { catalog, resources, prove, countTokens });
   for await (const attempt of synthesizeShard(options, index)) {
     port.postMessage(attempt);
     if (attempt.kind !== "accepted") continue;

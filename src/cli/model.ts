@@ -23,6 +23,11 @@ export const model = defineCommand({
       "chat template: the model's own, or PROVE's default one for models without tools",
       { parser: oneOf(["own", "default"], "there is no template") },
     ),
+    tools: option(
+      "--tools <style>",
+      "how the model reads tools: as JSON Schemas, or as signatures in a fifth of the tokens, for a model that you train",
+      { parser: oneOf(["json", "compact"], "tools cannot be shown as") },
+    ),
     context: option("--context <n>", "tokens of a conversation, at most those of the model", {
       parser: countOf("a number of tokens"),
     }),
@@ -46,6 +51,7 @@ export const model = defineCommand({
   examples: [
     "model models/Qwen3-0.6B",
     "model models/SmolLM2-135M --template default --context 2048",
+    "model models/Qwen3-0.6B --tools compact",
     "model prove/runs/lora --merge models/merged",
     "model --from-gguf SmolLM2-135M-Instruct.Q8_0.gguf --out models/SmolLM2-135M",
   ],
@@ -70,6 +76,7 @@ export const model = defineCommand({
       vocabulary: config.architecture.vocabulary,
       longest: config.architecture.context,
       calls: chat.callSyntax,
+      ...(stored.kind === "student" ? {} : { tools: stored.settings.tools }),
       limits: chat.limits,
       trainings: config.training.length,
       ...(adapters
@@ -97,6 +104,7 @@ export const model = defineCommand({
       print(`  adapters of rank ${rank} with ${format(parameters)} parameters, on ${base}`);
     }
     print(`  writes calls in the syntax ${description.calls}`);
+    if (description.tools === "compact") print("  reads tools as signatures");
     print(
       `  reads ${format(limits.context)} tokens of at most ${format(description.longest)}: ${format(limits.prompt)} for the menu and the first turn, ${format(limits.sampled)} for its answers, ${format(limits.result)} for each result`,
     );
@@ -153,6 +161,7 @@ async function setUp(
   folder: string,
   changes: {
     readonly template?: "own" | "default" | undefined;
+    readonly tools?: "json" | "compact" | undefined;
     readonly context?: number | undefined;
     readonly answers?: number | undefined;
     readonly result?: number | undefined;

@@ -7,7 +7,8 @@ import { setImmediate } from "node:timers/promises";
 import { ReportCounts } from "../synthesis/pipeline/report/reportCounts.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { UserError } from "../userError.ts";
-import { argument, defineCommand } from "./command.ts";
+import { createTokenCounter, estimateTokens, type TaskTokens } from "../app/taskTokens.ts";
+import { argument, defineCommand, option } from "./command.ts";
 import { existingPath, jsonFlag } from "./options.ts";
 import { formatDistances, formatShape, type Report } from "../synthesis/pipeline/report/report.ts";
 
@@ -21,12 +22,30 @@ export const report = defineCommand({
       required: "a tasks file",
     }),
   ],
-  options: { json: jsonFlag },
-  examples: ["report my.tasks.jsonl", "report my.tasks.jsonl --json"],
-  async run({ cwd, print, printNote, showProgress, signal }, [file], { json }) {
+  options: {
+    tokenizer: option(
+      "--tokenizer <folder>",
+      "count tokens with the tokenizer and chat template of this model folder (default: estimate them)",
+      { parser: existingPath("a model folder") },
+    ),
+    json: jsonFlag,
+  },
+  examples: [
+    "report my.tasks.jsonl",
+    "report my.tasks.jsonl --tokenizer models/SmolLM2-135M",
+    "report my.tasks.jsonl --json",
+  ],
+  async run(context, [file], { tokenizer, json }) {
+    const { catalog, cwd, print, printNote, showProgress, signal } = context;
     const counts = new ReportCounts();
+    const count =
+      tokenizer === undefined
+        ? estimateTokens(catalog)
+        : await createTokenCounter(resolve(cwd, tokenizer), catalog);
+    const tokens: TaskTokens[] = [];
     for await (const task of readTasks(resolve(cwd, file), { onTorn: printNote, signal })) {
       counts.countAccepted(task);
+      tokens.push(count(task));
       showProgress(`read ${counts.accepted} tasks`);
       // lets an interruption be noticed
       if (counts.accepted % 100 === 0) await setImmediate();
@@ -34,17 +53,53 @@ export const report = defineCommand({
     if (counts.accepted === 0)
       throw new UserError(`${file} holds no tasks`, "give a file that prove-rl synthesize wrote");
     const { accepted, by, shape, distances } = counts.summarizeTasks();
-    if (json) print(JSON.stringify({ file, tasks: accepted, by, shape, distances }));
+    const summary = {
+      estimated: tokenizer === undefined,
+      tools: summarize(tokens.map(it => it.tools)),
+      prompt: summarize(tokens.map(it => it.prompt)),
+      conversation: summarize(tokens.map(it => it.conversation)),
+    };
+    if (json)
+      print(JSON.stringify({ file, tasks: accepted, by, shape, distances, tokens: summary }));
     else
       for (const line of [
         `${accepted} tasks`,
         ...Object.entries(by).map(([name, values]) => `  by ${name}: ${formatCounts(values)}`),
         ...formatMeasures({ shape, distances }),
+        ...formatTokens(summary),
       ])
         print(line);
     return 0;
   },
 });
+
+interface TokenSummary {
+  readonly mean: number;
+  readonly most: number;
+}
+
+const summarize = (counts: readonly number[]): TokenSummary => ({
+  mean: Math.round(counts.reduce((sum, it) => sum + it, 0) / counts.length),
+  most: counts.reduce((a, b) => Math.max(a, b), 0),
+});
+
+function formatTokens({
+  estimated,
+  tools,
+  prompt,
+  conversation,
+}: Readonly<Record<"tools" | "prompt" | "conversation", TokenSummary>> & {
+  readonly estimated: boolean;
+}): string[] {
+  const format = ({ mean, most }: TokenSummary) =>
+    `${mean.toLocaleString("en")} on average, at most ${most.toLocaleString("en")}`;
+  return [
+    `  tokens${estimated ? ", estimated as one for every 3 bytes (--tokenizer counts them)" : ""}:`,
+    `    offered tools: ${format(tools)}`,
+    `    prompt with the tools and the first turn: ${format(prompt)}`,
+    `    the teacher's whole conversation: ${format(conversation)}`,
+  ];
+}
 
 export const formatCounts = (counts: Readonly<Record<string, number>> = {}): string =>
   Object.entries(counts)

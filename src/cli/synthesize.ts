@@ -3,6 +3,7 @@
  * has passed validation.
  */
 import { resolve } from "node:path";
+import { createConversationCounter } from "../app/taskTokens.ts";
 import { createEndpointTeacher } from "../app/teachers.ts";
 import {
   type ModelTeacher,
@@ -24,6 +25,7 @@ import {
   readEndpointOptions,
   commaList,
   countOf,
+  existingPath,
   outputPath,
   jsonFlag,
   seedOption,
@@ -112,6 +114,16 @@ export const synthesize = defineCommand({
       "--scenarios <file>",
       "use only the scenarios of this file (default: the shipped ones, and those in prove/scenarios)",
     ),
+    maxTokens: option(
+      "--max-tokens <n>",
+      "only tasks whose prompt and teacher's conversation take at most so many tokens",
+      { parser: countOf("a number of tokens") },
+    ),
+    tokenizer: option(
+      "--tokenizer <folder>",
+      "model folder whose tokenizer and chat template count the tokens",
+      { parser: existingPath("a model folder") },
+    ),
     resume: flag("--resume", "continue a file that was started with the same options"),
     json: jsonFlag,
     ...teacherOptions,
@@ -120,10 +132,19 @@ export const synthesize = defineCommand({
     "synthesize --out prove/tasks/first.tasks.jsonl --count 300",
     "synthesize --preset student --servers banking,maps --out small.tasks.jsonl --count 2000",
     "synthesize --scenarios mine.json --servers banking --out mine.tasks.jsonl --count 50",
+    "synthesize --max-tokens 4096 --tokenizer models/SmolLM2-135M --out short.tasks.jsonl --count 300",
     "synthesize --out taught.tasks.jsonl --count 100 --teacher endpoint --model qwen3-4b",
   ],
   async run(context, _positionals, { out, json, servers, split, scenarios, ...options }) {
-    const { count, seed, preset, menu, resume } = options;
+    const { count, seed, preset, menu, resume, maxTokens } = options;
+    if ((maxTokens === undefined) !== (options.tokenizer === undefined))
+      throw maxTokens === undefined
+        ? new UserError("--tokenizer counts nothing without a limit", "add --max-tokens")
+        : new UserError(
+            "--max-tokens needs the tokenizer that counts them",
+            "add --tokenizer, the folder of the model that the tasks are for",
+          );
+    const tokenizer = options.tokenizer && resolve(context.cwd, options.tokenizer);
     const request = {
       file: resolve(context.cwd, out),
       count,
@@ -133,6 +154,8 @@ export const synthesize = defineCommand({
       ...(menu ? { menu } : {}),
       ...(servers ? { servers } : {}),
       ...(split ? { split } : {}),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(tokenizer === undefined ? {} : { tokenizer }),
       ...(scenarios === undefined ? {} : { scenarios: resolve(context.cwd, scenarios) }),
     };
     limitHeapGrowth();
@@ -140,6 +163,7 @@ export const synthesize = defineCommand({
       catalog: context.catalog,
       resources: context.resources,
       prove: context.prove,
+      countTokens: await createConversationCounter(request, context.catalog),
       createTeacher: () => createTeacher(options, context),
       startShard: createShardStarter({
         ...context,

@@ -73,6 +73,8 @@ export interface ChatFormat {
    * The same conversation always has the same ids, and a longer one begins with them.
    */
   encode(conversation: Conversation): EncodedChat;
+  /** How many tokens the tools of a menu have, without what a template writes around them. */
+  countTools(tools: Conversation["tools"]): number;
   /** Whether a message of the policy ends with this id. */
   isMessageEnd(id: number): boolean;
   decode(ids: readonly number[]): string;

@@ -5,8 +5,12 @@ import { formatComputedWith } from "./backends.ts";
 export interface TaskLengths {
   /** The number of tasks. */
   readonly tasks: number;
-  /** Of the menu and the first turn. */
+  /** Of the menu and the first turn, and of the longest of them. */
   readonly opening: number;
+  readonly longestOpening: number;
+  /** Of the offered tools alone, and of the largest menu. */
+  readonly tools: number;
+  readonly mostTools: number;
   /** Of the whole conversation, and of the longest one. */
   readonly conversation: number;
   readonly longest: number;
@@ -85,8 +89,9 @@ export function formatPlan(plan: TrainingPlan): string[] {
     ],
     [
       "conversations",
-      `${format(lengths.tasks)}: ${format(lengths.conversation)} tokens on average, at most ${format(lengths.longest)}; ${format(lengths.opening)} for the menu and the first turn, ${format(lengths.sampled)} written by the assistant`,
+      `${format(lengths.tasks)}: ${format(lengths.conversation)} tokens on average, at most ${format(lengths.longest)}; ${format(lengths.opening)} for the menu and the first turn (at most ${format(lengths.longestOpening)}), ${format(lengths.sampled)} written by the assistant`,
     ],
+    ["tools", `${format(lengths.tools)} tokens on average, at most ${format(lengths.mostTools)}`],
     [
       "tokens a step",
       `${format(tokens.learned)} learned${tokens.sampled > 0 ? `, ${format(tokens.sampled)} sampled` : ""}`,

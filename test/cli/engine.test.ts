@@ -1,12 +1,27 @@
 /** `engine prepare`: the files of folders for TRL and verl, and what it refuses. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { engine } from "../../src/cli/engine.ts";
+import {
+  readHuggingFaceFolder,
+  readHuggingFaceSettings,
+  writeHuggingFaceSettings,
+} from "../../src/model/huggingface/folder.ts";
 import { readRun } from "../../src/run/folder.ts";
 import { readParquetRows } from "../../src/storage/parquet.ts";
 import { formatTaskLine } from "../../src/trajectory/task.ts";
 import { moveFifty } from "../trajectory/sampleTasks.ts";
+import { createConversation } from "../../src/train/sft/corpus.ts";
+import { catalog } from "../contracts/transports.ts";
+import { getFamilyFolder } from "../model/huggingface/families.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -87,7 +102,46 @@ test("a model that needs more memory than there is is told", async () => {
     const out = join(emptyFolder(), "trl");
     return (await prepare(tasks, out, "--model", "a/m-32B", "--gpus", "2", ...more)).notes;
   };
-  expect(await prepareLarge()).toEqual([expect.stringContaining("a training of a/m-32B does not fit: train adapters")]);
+  expect(await prepareLarge()).toEqual([
+    expect.stringContaining("a training of a/m-32B does not fit: train adapters"),
+  ]);
+});
+
+test("a model that reads tools as signatures gets them in its prompts", async () => {
+  const model = emptyFolder();
+  for (const file of ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja"])
+    copyFileSync(join(getFamilyFolder("qwen"), file), join(model, file));
+  const config = {
+    model_type: "qwen3",
+    hidden_size: 32,
+    intermediate_size: 64,
+    num_hidden_layers: 2,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    head_dim: 16,
+    max_position_embeddings: 8192,
+    vocab_size: 8192,
+    tie_word_embeddings: true,
+  };
+  writeFileSync(join(model, "config.json"), JSON.stringify(config));
+  writeHuggingFaceSettings(model, { ...readHuggingFaceSettings(model), tools: "compact" });
+  const tasks = await writeTasks("train");
+  const out = join(emptyFolder(), "trl");
+  await prepare(tasks, out, "--gpus", "0", "--model", model);
+  const [line] = readFileSync(join(out, "data/train.jsonl"), "utf8").split("\n");
+  const { prompt, menu } = JSON.parse(line!) as { prompt: { content: string }[]; menu: string };
+  expect(menu).toBe("[]");
+  const task = await moveFifty();
+  const conversation = createConversation(catalog, task, { ...task.trajectory, events: [] });
+  const { chat } = readHuggingFaceFolder(model);
+  const read = chat.decode(chat.encode(conversation).ids);
+  expect(prompt[0]!.content).toMatch(/banking_\w+\(.*\) {2}# \w/);
+  expect(read).toContain(prompt[0]!.content);
+  const other = join(emptyFolder(), "verl");
+  await expect(prepareVerl(tasks, other, "--model", model)).rejects.toThrow(
+    "reads them as signatures",
+  );
+  expect(existsSync(other)).toBe(false);
 });
 
 test.each([

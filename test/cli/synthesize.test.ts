@@ -4,11 +4,13 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { report as printReport } from "../../src/cli/report.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import {
   formatProgress,
@@ -20,6 +22,7 @@ import { findProcessStart } from "../../src/storage/processes.ts";
 import { formatVerdict } from "../../src/synthesis/graph/dependencyGraph.ts";
 import { parseStateLog } from "../../src/synthesis/pipeline/conversation/stateLog.ts";
 import { createLibraryCatalog } from "../synthesis/libraryServer.ts";
+import { getFamilyFolder } from "../model/huggingface/families.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -50,6 +53,54 @@ test("writes the number of tasks and reports the rejected ones", async () => {
     /distinct-1\/2\/3 0\.\d+/,
   ])
     expect(report).toMatch(it);
+});
+
+describe("--max-tokens", () => {
+  const qwen = getFamilyFolder("qwen");
+  const small = ["--preset", "student", "--servers", "banking", "--out", "a.tasks.jsonl"];
+  const limited = (cwd: string, max: string, ...more: string[]) =>
+    make(cwd, ...small, "--max-tokens", max, "--tokenizer", qwen, ...more);
+
+  test("keeps tasks that fit, and counts the others", async () => {
+    const cwd = emptyFolder();
+    await make(cwd, ...small, "--count", "12");
+    const measure = async () => {
+      const { out } = await runCommand(
+        printReport,
+        ["a.tasks.jsonl", "--json", "--tokenizer", qwen],
+        { cwd },
+      );
+      return (JSON.parse(out[0]!) as { tokens: Record<string, { mean: number; most: number }> })
+        .tokens;
+    };
+    const free = await measure();
+    expect(free["tools"]!.most).toBeLessThan(free["prompt"]!.most);
+    expect(free["prompt"]!.most).toBeLessThan(free["conversation"]!.most);
+    const max = free["conversation"]!.mean;
+    expect(max).toBeLessThan(free["conversation"]!.most);
+    rmSync(join(cwd, "a.tasks.jsonl"));
+    const { code, out } = await limited(cwd, String(max), "--count", "12");
+    expect(code).toBe(0);
+    expect(out.join("\n")).toMatch(/rejected: .*tokens \d+/);
+    expect((await measure())["conversation"]!.most).toBeLessThanOrEqual(max);
+    const overLong = [];
+    for await (const it of readRejected(join(cwd, "a.rejected.jsonl")))
+      if (it.reason === "tokens") overLong.push(it.tokens!);
+    expect(Math.min(...overLong)).toBeGreaterThan(max);
+    expect(readReport(join(cwd, "a.report.json")).options.maxTokens).toBe(max);
+  });
+
+  test("says so if nearly nothing fits, or if nothing counts the tokens", async () => {
+    const cwd = emptyFolder();
+    await expect(limited(cwd, "10", "--count", "9")).rejects.toThrow(
+      /^of 200 tasks, 0 fit into 10 tokens; the shortest of the others takes \d+$/,
+    );
+    await expect(make(cwd, ...small, "--count", "9", "--max-tokens", "10")).rejects.toThrow(
+      "--max-tokens needs the tokenizer",
+    );
+    const empty = ["--count", "9", "--max-tokens", "10", "--tokenizer", emptyFolder()];
+    await expect(make(cwd, ...small, ...empty)).rejects.toThrow("tokenizer.json");
+  });
 });
 
 test("an edge that the workspace rejects is not used", async () => {

@@ -11,6 +11,7 @@ import type { AppContext } from "../context.ts";
 import { formatTaskCount, TaskChanges } from "../taskChanges.ts";
 import { exportFormats } from "./formats.ts";
 import type { ExportFormat } from "./formats.ts";
+import type { CallSyntax } from "../../policy/callText/callText.ts";
 import { version } from "../../version.ts";
 import { writeFileAtomicallySync } from "../../storage/atomicWrite.ts";
 import { readIfExists, withWriteErrors } from "../../storage/fileErrors.ts";
@@ -24,17 +25,19 @@ interface DatasetOptions {
   /** A folder, which must be new or empty. */
   readonly out: string;
   readonly split?: Split | undefined;
+  /** Shows tools as signatures, to a model that writes calls in this syntax. */
+  readonly signatures?: CallSyntax | undefined;
 }
 
 /** Writes a data set, and says what is in it. Leaves nothing behind if it fails. */
 export async function writeDataset(
   context: AppContext,
-  { tasks, to, out, split }: DatasetOptions,
+  { tasks, to, out, split, signatures }: DatasetOptions,
 ): Promise<Pick<Exporter, "tally" | "leftOut" | "remarks">> {
   const { cwd } = context;
   const format = exportFormats.find(it => it.name === to)!;
   const folder = new ExportFolder(resolve(cwd, out), format.parquet);
-  const exporter = new Exporter(context, format, folder);
+  const exporter = new Exporter(context, format, folder, signatures);
   try {
     await exporter.addAll(resolve(cwd, tasks), split);
     if (exporter.tally.rows === 0) throw exporter.explainEmpty(tasks, split);
@@ -63,16 +66,23 @@ class Exporter {
   readonly #context: AppContext;
   readonly #format: ExportFormat;
   readonly #folder: ExportFolder;
+  readonly #signatures: CallSyntax | undefined;
   readonly #changes: TaskChanges;
   readonly #splits = new Set<Split>();
   #read = 0;
   #withoutRows = 0;
   #firstError: UserError | undefined;
 
-  constructor(context: AppContext, format: ExportFormat, folder: ExportFolder) {
+  constructor(
+    context: AppContext,
+    format: ExportFormat,
+    folder: ExportFolder,
+    signatures: CallSyntax | undefined,
+  ) {
     this.#context = context;
     this.#format = format;
     this.#folder = folder;
+    this.#signatures = signatures;
     this.#changes = new TaskChanges(context);
   }
 
@@ -138,6 +148,7 @@ class Exporter {
         task,
         this.#context.catalog,
         this.#folder.countRows(task.split),
+        this.#signatures,
       );
     } catch (error) {
       // a task that can no longer be opened does not stop the others

@@ -10,6 +10,9 @@ import { type Task, listOfferedItems } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { listMenuTools } from "../../environment/menu.ts";
 import { version } from "../../version.ts";
+import type { ToolDescription } from "../../environment/toolDescription.ts";
+import { addSignatures } from "../../model/huggingface/compactTools.ts";
+import type { CallSyntax } from "../../policy/callText/callText.ts";
 import type { ParquetColumns } from "../../storage/parquet.ts";
 import { createOtlpTrace } from "./otlp.ts";
 import { agentName } from "../../engine/verl.ts";
@@ -31,6 +34,15 @@ function openAttempt(task: Task, catalog: Catalog, turn?: number): Chat {
   const header = createServedHeader(task, catalog, { turn });
   const conversation = new TaskConversation(task, header, openSessionByName(catalog, header));
   return describeAttempt({ task, conversation }) as unknown as Chat;
+}
+
+/** The chat with its tools in the system message, where they are shown as signatures. */
+function showTools({ messages, tools }: Chat, syntax: CallSyntax | undefined): Chat {
+  const [system, ...others] = messages;
+  if (syntax === undefined) return { messages, tools };
+  const descriptions = tools.map(it => it["function"] as unknown as ToolDescription);
+  const content = addSignatures(system!["content"] as string, descriptions, { syntax });
+  return { messages: [{ ...system, content }, ...others], tools: [] };
 }
 
 /** The teacher's conversation, as far as the tools of the start are all that are on offer. */
@@ -141,8 +153,16 @@ export interface ExportFormat {
   readonly columns: Readonly<Record<string, string>>;
   /** The types of the columns, if the rows are written as Parquet instead of JSON Lines. */
   readonly parquet?: ParquetColumns;
-  /** `position` is the number of rows that the split has already. */
-  readonly createRows: (task: Task, catalog: Catalog, position: number) => readonly JsonObject[];
+  /**
+   * `position` is the number of rows that the split has already. With `signatures`, for a model
+   * that reads tools as signatures and writes calls in that syntax, they are in the prompts.
+   */
+  readonly createRows: (
+    task: Task,
+    catalog: Catalog,
+    position: number,
+    signatures?: CallSyntax,
+  ) => readonly JsonObject[];
 }
 
 const call = {
@@ -268,9 +288,9 @@ const trl: ExportFormat = {
     menu: "the tools on offer, a JSON text with a list of OpenAI function definitions",
     trajectory_id: "an id for the attempt",
   },
-  createRows: (task, catalog) =>
+  createRows: (task, catalog, _position, signatures) =>
     listAttemptedTurns(task).map(turn => {
-      const { messages, tools } = openAttempt(task, catalog, turn);
+      const { messages, tools } = showTools(openAttempt(task, catalog, turn), signatures);
       return {
         prompt: messages,
         task_id: task.id,
@@ -292,8 +312,8 @@ const sft: ExportFormat = {
     tools: "the tools on offer, OpenAI function definitions",
     task_id: "the task",
   },
-  createRows(task, catalog) {
-    const { messages, tools } = createTeacherChat(task, catalog);
+  createRows(task, catalog, _position, signatures) {
+    const { messages, tools } = showTools(createTeacherChat(task, catalog), signatures);
     return [{ messages: messages.map(parseArguments), tools, task_id: task.id }];
   },
 };

@@ -14,11 +14,13 @@ import {
 } from "../../policy/callText/callText.ts";
 import { describeTool } from "../../environment/toolDescription.ts";
 import { formatInstructions, formatResult } from "../../policy/chatMessages.ts";
+import { formatChatTool } from "../../policy/endpointFormat.ts";
 import type { Conversation } from "../../policy/policy.ts";
 import { countGivenEvents } from "../../trajectory/oneTurn.ts";
 import { resultTextBudget } from "../../trajectory/excerpt.ts";
 import type { ChatFormat, ChatLimits, EncodedChat, MessageContent } from "../chatFormat.ts";
 import type { ChatTemplate, TemplateInput } from "./chatTemplate.ts";
+import { addSignatures, formatSignatures, type ToolStyle } from "./compactTools.ts";
 import type { HuggingFaceTokenizer, ControlToken } from "./tokenizer.ts";
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../userError.ts";
@@ -31,6 +33,8 @@ interface HuggingFaceChatOptions {
   /** The tokens that end a generated message according to the model's configuration. */
   readonly endIds: readonly number[];
   readonly limits: ChatLimits;
+  /** `json` where absent. */
+  readonly tools?: ToolStyle;
 }
 
 /**
@@ -55,13 +59,22 @@ class HuggingFaceFormat implements ChatFormat {
   readonly #tokenizer: HuggingFaceTokenizer;
   readonly #template: ChatTemplate;
   readonly #traits: TemplateTraits;
+  readonly #tools: ToolStyle;
   readonly #endIds: ReadonlySet<number>;
   readonly #stopIds: ReadonlySet<number>;
   readonly #idsByText = new Map<string, readonly number[]>();
   readonly #results = new WeakMap<CallEvent, string>();
 
-  constructor({ folder, tokenizer, template, endIds, limits }: HuggingFaceChatOptions) {
+  constructor({
+    folder,
+    tokenizer,
+    template,
+    endIds,
+    limits,
+    tools = "json",
+  }: HuggingFaceChatOptions) {
     this.limits = limits;
+    this.#tools = tools;
     this.#tokenizer = tokenizer;
     this.#template = template;
     this.#traits = inspectTemplate(folder, template, tokenizer);
@@ -109,6 +122,14 @@ class HuggingFaceFormat implements ChatFormat {
       given: isNextOwn ? writer.length : given,
       parse: ids => this.#parse(ids, conversation.tools),
     };
+  }
+
+  countTools(tools: Conversation["tools"]): number {
+    const text =
+      this.#tools === "compact"
+        ? formatSignatures(tools.map(describeTool))
+        : JSON.stringify(tools.map(it => formatChatTool(describeTool(it))));
+    return this.#encodeText(this.#tokenizer.protect(text)).length;
   }
 
   isMessageEnd(id: number): boolean {
@@ -162,13 +183,23 @@ class HuggingFaceFormat implements ChatFormat {
   #renderOpening({ tools, events, now, rules }: Conversation): string {
     const [first, ...later] = events.filter(it => it.kind === "user");
     const addedLater = new Set(later.flatMap(it => it.adds ?? []));
+    const offered = tools.filter(it => !addedLater.has(it.name));
+    const protect = (text: string) => this.#tokenizer.protect(text);
+    const instructions = formatInstructions(now, rules);
+    const isCompact = this.#tools === "compact";
+    const { syntax } = this.#traits;
     return this.#render(
       {
         messages: [
-          { role: "system", content: this.#tokenizer.protect(formatInstructions(now, rules)) },
-          { role: "user", content: this.#tokenizer.protect(first?.text ?? "") },
+          {
+            role: "system",
+            content: isCompact
+              ? addSignatures(instructions, offered.map(describeTool), { syntax, protect })
+              : protect(instructions),
+          },
+          { role: "user", content: protect(first?.text ?? "") },
         ],
-        tools: tools.filter(it => !addedLater.has(it.name)).map(it => this.#describeTool(it)),
+        tools: isCompact ? [] : offered.map(it => this.#describeTool(it)),
         now,
       },
       true,
@@ -216,10 +247,12 @@ class HuggingFaceFormat implements ChatFormat {
   /** The system message cannot change any more: tools that are added are a part of the turn. */
   #formatUserTurn({ text, adds }: UserEvent, { tools }: Conversation): string {
     if (!adds) return this.#tokenizer.protect(text);
-    const lines = tools
-      .filter(it => adds.includes(it.name))
-      .map(it => JSON.stringify(this.#describeTool(it)));
-    return `${this.#tokenizer.protect(text)}\n\nMore tools that you can call from now on:\n${lines.join("\n")}`;
+    const added = tools.filter(it => adds.includes(it.name));
+    const lines =
+      this.#tools === "compact"
+        ? this.#tokenizer.protect(formatSignatures(added.map(describeTool)))
+        : added.map(it => JSON.stringify(this.#describeTool(it))).join("\n");
+    return `${this.#tokenizer.protect(text)}\n\nMore tools that you can call from now on:\n${lines}`;
   }
 
   /** The result within the limit of tokens, as valid JSON. */

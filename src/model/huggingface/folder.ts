@@ -57,17 +57,40 @@ export function readHuggingFaceFolder(
   const template = readChatTemplate(folder, settings.template);
   const endIds = listEndIds(folder, tokenizer, eosTokenIds);
   const limits = computeLimits(folder, architecture.context, settings);
-  const chat = createHuggingFaceFormat({ folder, tokenizer, template, endIds, limits });
+  const { tools } = settings;
+  const chat = createHuggingFaceFormat({ folder, tokenizer, template, endIds, limits, tools });
   const config: ModelConfig = {
     format: modelFormat,
     name: settings.name ?? chooseModelName(folder),
     architecture,
-    chat: hash("sha256", `${tokenizer.digest} ${template.source}`, "hex").slice(0, 16),
+    chat: hash(
+      "sha256",
+      `${tokenizer.digest} ${template.source}${tools === "json" ? "" : ` ${tools}`}`,
+      "hex",
+    ).slice(0, 16),
     ...(settings.base === undefined ? {} : { base: settings.base }),
     saw: settings.saw,
     training: settings.training,
   };
   return { kind: "hugging-face", folder, config, chat, settings };
+}
+
+/**
+ * The chat format of a folder that need not have a model, to count tokens with: without limits, so
+ * that results are not shortened. Throws a `UserError` if tokenizer or template cannot be used.
+ */
+export function readCountingFormat(folder: string): ChatFormat {
+  const { template: choice, tools } = readHuggingFaceSettings(folder);
+  const tokenizer = readHuggingFaceTokenizer(folder);
+  const none = Infinity;
+  return createHuggingFaceFormat({
+    folder,
+    tokenizer,
+    template: readChatTemplate(folder, choice),
+    endIds: listEndIds(folder, tokenizer, []),
+    limits: { context: none, sampled: none, prompt: none, turn: none, result: none },
+    tools,
+  });
 }
 
 function listEndIds(
@@ -166,6 +189,8 @@ const settingsSchema = z.strictObject({
   name: z.string().optional(),
   /** Whether its own chat template or the default one of PROVE is used. */
   template: z.enum(["own", "default"]).default("own"),
+  /** Whether tools are shown as JSON Schemas or as signatures. */
+  tools: z.enum(["json", "compact"]).default("json"),
   /** Tokens of a conversation, at most as many as the model was made for. */
   context: count.default(4096),
   /** Tokens that the model may write in an attempt, over all turns. */

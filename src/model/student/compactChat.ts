@@ -282,6 +282,7 @@ export const createCompactFormat = (tokenizer: Tokenizer): ChatFormat => ({
         createMessageGrammar(tokenizer, { tools: callable.map(toPlainTool), kind, aliases }),
     };
   },
+  countTools: tools => tools.flatMap(it => encodeToolCard(tokenizer, it)).length,
   isMessageEnd,
   decode: ids => tokenizer.decode(ids),
   readToken: id =>

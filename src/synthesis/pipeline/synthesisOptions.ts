@@ -41,7 +41,15 @@ export interface SynthesisOptions {
   readonly rejectsDuplicates?: boolean;
   /** The language model in the roles of user and teacher, in place of the graph teacher. */
   readonly llmRoles?: LlmRoles;
+  /** Rejects tasks that take more tokens. */
+  readonly tokenLimit?: TokenLimit;
   readonly signal?: AbortSignal;
+}
+
+export interface TokenLimit {
+  readonly max: number;
+  /** The tokens of a task's prompt and of its teacher's conversation. */
+  readonly count: (task: Task) => number;
 }
 
 // The two presets of a synthesis: `paper` has the paper's mixture of tasks, `student` has tasks

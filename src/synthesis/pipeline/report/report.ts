@@ -21,6 +21,9 @@ export const reportFormat = "prove/report@1";
 /** Why an attempt is rejected that failed because of a bug of this program. */
 export const bugReason = "bug";
 
+/** Why a task is rejected that takes more tokens than it may. */
+export const tokensReason = "tokens";
+
 /** A rejected attempt at a task. */
 const rejectedAttemptSchema = z.strictObject({
   format: z.literal(rejectedFormat),
@@ -32,11 +35,13 @@ const rejectedAttemptSchema = z.strictObject({
   chain: z.array(z.string()),
   /**
    * The reason as a keyword: chain, query, teacher, length, broken, menu, no goals, split, replay,
-   * errors, leak, provenance, duplicate, solver, bug and others.
+   * errors, leak, provenance, duplicate, solver, tokens, bug and others.
    */
   reason: z.string(),
   /** The solver that the task misjudges, where that is the reason. */
   solver: z.string().optional(),
+  /** How many tokens it takes, where that is the reason. */
+  tokens: z.int().optional(),
   /** The reason as a text for people. */
   why: z.string(),
   log: logSchema,
@@ -60,6 +65,7 @@ const reportSchema = z.strictObject({
     preset: z.string(),
     menu: z.string(),
     split: z.string().optional(),
+    maxTokens: z.int().optional(),
   }),
   attempts: z.int(),
   accepted: z.int(),

@@ -13,7 +13,13 @@ import { listVerdictFiles, readVerdicts } from "../../graph/dependencyGraph.ts";
 import { readChosenScenarios } from "../../text/scenarios.ts";
 import type { LlmRoles } from "../../teachers/chatModel/roles.ts";
 import { synthesizeConcurrently, synthesize, type StartShard } from "./synthesize.ts";
-import { presets, type MenuKind, type Preset, type SynthesisOptions } from "../synthesisOptions.ts";
+import {
+  presets,
+  type MenuKind,
+  type Preset,
+  type SynthesisOptions,
+  type TokenLimit,
+} from "../synthesisOptions.ts";
 import { readRejected, getRejectedFile, type Report } from "../report/report.ts";
 import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
 import type { AttemptResult } from "../task/attemptTask.ts";
@@ -33,6 +39,10 @@ export interface SynthesisRequest {
   readonly split?: Task["split"];
   /** The only file of scenarios to use; the shipped ones and those of the workspace where absent. */
   readonly scenarios?: string;
+  /** Only tasks whose prompt and teacher's conversation take at most so many tokens. */
+  readonly maxTokens?: number;
+  /** The folder of the tokenizer that counts them. */
+  readonly tokenizer?: string;
   /** Continues a file that was started with the same options. */
   readonly resume?: boolean;
 }
@@ -50,6 +60,8 @@ interface SynthesisDependencies extends SynthesisListeners {
   readonly resources: string;
   /** The workspace's `prove` folder, which may have verdicts on edges of its own. */
   readonly prove: string;
+  /** Counts the tokens of tasks, where the request limits them. */
+  readonly countTokens?: TokenLimit["count"] | undefined;
   /** Creates the teacher once the options are known to be valid; the graph teaches otherwise. */
   readonly createTeacher: () => ModelTeacher | undefined;
   /** Runs shards elsewhere; here where absent. */
@@ -69,7 +81,7 @@ export async function runSynthesis(
   request: SynthesisRequest,
   services: SynthesisDependencies,
 ): Promise<SynthesisResult> {
-  const { file, count, seed, preset = "paper", split } = request;
+  const { file, count, seed, preset = "paper", split, maxTokens } = request;
   const { signal, startShard } = services;
   if (existsSync(file) && !request.resume)
     throw new UserError(
@@ -92,6 +104,7 @@ export async function runSynthesis(
       preset,
       menu,
       ...(split ? { split } : {}),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
     },
     services,
   );
@@ -102,9 +115,15 @@ export async function runSynthesis(
 /** The options of a synthesis. Throws a `UserError` for a request that cannot be met. */
 export function createSynthesisOptions(
   request: SynthesisRequest,
-  { catalog, resources, prove }: Pick<SynthesisDependencies, "catalog" | "resources" | "prove">,
+  {
+    catalog,
+    resources,
+    prove,
+    countTokens,
+  }: Pick<SynthesisDependencies, "catalog" | "resources" | "prove" | "countTokens">,
 ): SynthesisOptions {
   const { seed, count, preset = "paper", menu = presets[preset].menu, split } = request;
+  const { maxTokens: max } = request;
   const servers = selectServers(request, catalog);
   return {
     seed,
@@ -113,6 +132,7 @@ export function createSynthesisOptions(
     menu,
     count,
     ...(split ? { split } : {}),
+    ...(max !== undefined && countTokens ? { tokenLimit: { max, count: countTokens } } : {}),
     catalog,
     resources,
     ...(presets[preset].scenarioShare > 0

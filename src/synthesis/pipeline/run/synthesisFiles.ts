@@ -59,7 +59,7 @@ export async function writeSynthesis(
   });
   try {
     const counts = new ReportCounts();
-    await writeAttempts(file, attempts, counts, options.count, listeners);
+    await writeAttempts(file, attempts, counts, options, listeners);
     const report = counts.createReport(options);
     await writeReport(getReportFile(file), report);
     return report;
@@ -72,7 +72,7 @@ async function writeAttempts(
   file: string,
   attempts: AsyncIterable<AttemptResult>,
   counts: ReportCounts,
-  total: number,
+  { count: total, maxTokens }: Report["options"],
   { onProgress, onRemark, readClock, signal }: SynthesisListeners,
 ): Promise<void> {
   await checkSynthesisFiles(file);
@@ -87,6 +87,7 @@ async function writeAttempts(
     if (stored === undefined) writers.open();
     const started = readClock();
     let yielded = started;
+    const overLong: number[] = [];
     for await (const attempt of attempts) {
       if (readClock() - yielded > yieldInterval) {
         await setImmediate();
@@ -94,8 +95,12 @@ async function writeAttempts(
       }
       if (attempt.kind === "rejected") {
         counts.countRejected(attempt.rejected);
+        const { tokens } = attempt.rejected;
+        if (tokens !== undefined) overLong.push(tokens);
         if (storedRejections > 0) storedRejections--;
         else writers.appendRejected(attempt.rejected);
+        if (tokens !== undefined && fitsNearlyNothing(overLong, counts.accepted))
+          throw createTokensError(overLong, counts.accepted, maxTokens!);
         continue;
       }
       if (stored === undefined) writers.appendTask(formatTaskLine(attempt.task));
@@ -114,6 +119,22 @@ async function writeAttempts(
     writers.close();
   }
 }
+
+/** With so many tasks that take too many tokens, and fewer than 2% that fit, a synthesis ends. */
+const manyOverLong = 200;
+
+const fitsNearlyNothing = (overLong: readonly number[], accepted: number): boolean =>
+  overLong.length >= manyOverLong && accepted < overLong.length / 50;
+
+const createTokensError = (
+  overLong: readonly number[],
+  accepted: number,
+  maxTokens: number,
+): UserError =>
+  new UserError(
+    `of ${overLong.length + accepted} tasks, ${accepted} fit into ${maxTokens} tokens; the shortest of the others takes ${Math.min(...overLong)}`,
+    "raise --max-tokens, offer fewer tools with --menu chain, or make shorter tasks with --preset student",
+  );
 
 /**
  * Appends tasks and rejected attempts. The files are opened, which cuts off a torn last line, once

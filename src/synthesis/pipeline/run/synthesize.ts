@@ -25,9 +25,16 @@ import {
 } from "../synthesisOptions.ts";
 import { heldOutServers, isHeldOut } from "../split.ts";
 import { PolicyFault } from "../../../policy/policy.ts";
+import { tokensReason } from "../report/report.ts";
 
-/** Attempts for one slot on one server; after that the server has no more tasks of that kind. */
+/**
+ * Attempts for one slot on one server; after that the server has no more tasks of that kind. Ten
+ * tasks that take too many tokens count as one attempt.
+ */
 const attemptsPerServer = 60;
+
+const countAttempt = (attempt: AttemptResult): number =>
+  attempt.kind === "rejected" && attempt.rejected.reason === tokensReason ? 0.1 : 1;
 
 /** Where there are more servers than this, they are divided into two shards. */
 const maxServersOfShard = 10;
@@ -98,11 +105,12 @@ export async function* synthesizeShard(
     // every pair needs a slot for its normal task
     const mayBePaired = kind === "abstain" && normalLeft > waiting.length;
     let usedServer: string | undefined;
-    for (let i = 0; i < order.length * attemptsPerServer && usedServer === undefined; i++) {
+    for (let made = 0; made < order.length * attemptsPerServer && usedServer === undefined;) {
       options.signal?.throwIfAborted();
-      const home = order[Math.floor(i / attemptsPerServer)]!;
+      const home = order[Math.floor(made / attemptsPerServer)]!;
       const result = await attemptTask({ n, home, kind, mayBePaired }, context);
       n += shards.length;
+      made += countAttempt(result);
       if (result.kind === "accepted") {
         usedServer = result.task.servers[0]!.name;
         if (result.partner) waiting.push(result.partner);
@@ -239,15 +247,16 @@ class SlotFiller {
   /** Makes the attempts for a slot. The last is accepted, unless no server has such a task. */
   async fill({ kind, servers }: TaskSlot): Promise<AttemptResult[]> {
     const attempts: AttemptResult[] = [];
-    for (let i = 0; i < servers.length * attemptsPerServer; i++) {
+    for (let made = 0; made < servers.length * attemptsPerServer;) {
       this.#signal.throwIfAborted();
-      const home = servers[Math.floor(i / attemptsPerServer)]!;
+      const home = servers[Math.floor(made / attemptsPerServer)]!;
       const attempt = await attemptTask({ n: this.#nextNumber++, home, kind }, this.#context).catch(
         (error: unknown) => {
           if (!(error instanceof PolicyFault) || ++this.#faultsInRow >= maxFaults) throw error;
           return undefined;
         },
       );
+      made += attempt ? countAttempt(attempt) : 1;
       if (!attempt) continue;
       this.#faultsInRow = 0;
       attempts.push(attempt);

@@ -15,7 +15,7 @@ import { createTask, removePatches, unusableReasons } from "./createTask.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import type { PreparedConversation } from "../conversation/conversation.ts";
 import { choosePreset, presets, type SynthesisOptions } from "../synthesisOptions.ts";
-import { bugReason, rejectedFormat, type RejectedAttempt } from "../report/report.ts";
+import { bugReason, rejectedFormat, tokensReason, type RejectedAttempt } from "../report/report.ts";
 import { formatStateLog } from "../conversation/stateLog.ts";
 import { runConversation } from "../conversation/stateMachine.ts";
 import { Synthesizer } from "../conversation/synthesizer.ts";
@@ -57,6 +57,7 @@ interface Rejection {
   readonly reason: string;
   readonly explanation: string;
   readonly solver?: string;
+  readonly tokens?: number;
   readonly log?: string[];
   readonly events?: readonly Event[];
 }
@@ -168,7 +169,7 @@ async function finishTask(
   random: Random,
   { options, duplicates, findSolverFlaw }: AttemptContext,
 ): Promise<Task | Rejection> {
-  const { catalog, split, rejectsDuplicates = true } = options;
+  const { catalog, split, rejectsDuplicates = true, tokenLimit } = options;
   const result = await runConversation(prepared.setup);
   const log = formatStateLog(result.log);
   const { events } = prepared.setup.conversation;
@@ -177,6 +178,12 @@ async function finishTask(
   const task = createTask(specification, prepared, log, options, random);
   if (typeof task === "string") return reject(task, unusableReasons[task]);
   if (split !== undefined && task.split !== split) return reject("split", `it is ${task.split}`);
+  const tokens = tokenLimit?.count(task) ?? 0;
+  if (tokenLimit && tokens > tokenLimit.max)
+    return {
+      ...reject(tokensReason, `it takes ${tokens} tokens, more than ${tokenLimit.max}`),
+      tokens,
+    };
   const rejection = findRejection(task, catalog);
   if (rejection) return reject(rejection.reason, rejection.why);
   const { task: judged, flaw } = await judgeTask(addAlternatives(task, catalog), findSolverFlaw);
@@ -205,7 +212,7 @@ function createRejectedAttempt(
   { n, home, kind }: AttemptTarget,
   seed: number,
   specification: TaskSpecification | undefined,
-  { reason, explanation, solver, log = [], events = [] }: Rejection,
+  { reason, explanation, solver, tokens, log = [], events = [] }: Rejection,
 ): RejectedAttempt {
   return {
     format: rejectedFormat,
@@ -216,6 +223,7 @@ function createRejectedAttempt(
     reason,
     why: explanation,
     ...(solver === undefined ? {} : { solver }),
+    ...(tokens === undefined ? {} : { tokens }),
     log,
     events: events.map(removePatches),
   };
