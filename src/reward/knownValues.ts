@@ -45,6 +45,7 @@ export class KnownValues {
   readonly #said = new Set<number>();
   readonly #saidDays = new Set<string>();
   readonly #saidTimes = new Set<number>();
+  readonly #saidCodes = new Set<string>();
   readonly #codes = new Set<string>();
   readonly #shown: ShownValues[] = [];
   #computed = 0;
@@ -74,6 +75,11 @@ export class KnownValues {
     );
   }
 
+  /** Whether the user said an id. */
+  isSaidCode(code: string): boolean {
+    return listCodeParts(code).every(it => this.#saidCodes.has(it));
+  }
+
   /**
    * Whether something shows a value, or it follows from what is shown: rounded, as a part of a day,
    * or as a sum, difference, product or share of shown values.
@@ -84,19 +90,6 @@ export class KnownValues {
       times.some(it => this.#times.has(it) || this.#isTimeLater(it)) ||
       durations.some(it => this.#durations.has(it) || this.#isTimeDifference(it)) ||
       numbers.some(it => this.#hasNumber(it) || this.#isComputed(it))
-    );
-  }
-
-  /** Whether a number is a value of one of the fields. */
-  isOfField({ numbers }: SpokenValue, fields: ReadonlySet<string | undefined>): boolean {
-    return this.#shown.some(({ fields: own }) =>
-      [...fields].some(
-        field =>
-          field !== undefined &&
-          own
-            .get(field)
-            ?.some(it => typeof it.value === "number" && numbers.includes(Math.abs(it.value))),
-      ),
     );
   }
 
@@ -162,7 +155,10 @@ export class KnownValues {
   #readText(text: string, isSaid: boolean): void {
     // of what the user says, words for numbers and days count, too
     if (!isSaid && !/\d/.test(text)) return;
-    for (const it of listCodeParts(text)) this.#codes.add(it);
+    for (const it of listCodeParts(text)) {
+      this.#codes.add(it);
+      if (isSaid) this.#saidCodes.add(it);
+    }
     for (const { numbers, days, times, durations } of listSpokenValues(text, this.#now)) {
       for (const it of numbers) this.#numbers.add(it);
       for (const it of days) this.#days.add(it);

@@ -196,7 +196,7 @@ class Judge {
     if (due.kind === "yes" || due.kind === "no") return findPolarityProblem(due, speech);
     if (due.kind === "none")
       return isNegated(speech.text) || noProblems.test(speech.text)
-        ? undefined
+        ? findCrowd(speech, all, known)
         : `not told that there is none`;
     if (due.kind === "name" || due.kind === "text") {
       const names = [String(due.value), ...this.#listAliases(String(due.value))];
@@ -207,10 +207,7 @@ class Judge {
     const told = speech.values.filter(it => means(it, due));
     const isToldNegated = told.some(it => isDenied(speech.text, it));
     if (told.length > 0 && !isToldNegated) {
-      const others = listOthers(speech, all, known);
-      return others.length > Math.max(3, 2 * all.filter(it => isNumeric(it.kind)).length)
-        ? `told among ${others.length} values that were not asked for`
-        : undefined;
+      return findCrowd(speech, all, known);
     }
     if (isToldNegated) return `told that it is not ${wanted}`;
     // what the attempt itself has made of it, or else a value that is wrong anyway
@@ -435,16 +432,22 @@ function listQuestionRanges(text: string): { start: number; end: number }[] {
   return ranges;
 }
 
-/** The different numbers of a text that are neither due nor said by the user. */
-function listOthers(speech: Speech, due: readonly DueFact[], known: KnownValues): SpokenValue[] {
-  const fields = new Set(due.map(it => it.fact.field));
-  const seen = new Set<string>();
-  return speech.values.filter(it => {
-    if (it.isVague || it.numbers.length === 0 || due.some(of => means(it, of))) return false;
-    if (known.isSaid(it) || !known.isOfField(it, fields) || seen.has(it.text)) return false;
-    seen.add(it.text);
-    return true;
-  });
+/**
+ * Whether a text gives many more values than are due, which is no answer: numbers, days, times and
+ * ids that are neither due nor said by the user.
+ */
+function findCrowd(
+  { text, values }: Speech,
+  due: readonly DueFact[],
+  known: KnownValues,
+): string | undefined {
+  const others = new Set<string>();
+  for (const it of values)
+    if (!it.isVague && !known.isSaid(it) && !due.some(of => means(it, of))) others.add(it.text);
+  for (const [id] of text.matchAll(/\b[a-z]+_\d+\b/g)) if (!known.isSaidCode(id)) others.add(id);
+  return others.size > 2 * due.length + 3
+    ? `told among ${others.size} values that were not asked for`
+    : undefined;
 }
 
 // Names and texts.

@@ -116,6 +116,13 @@ test("a value of something else is no answer, unless the text says whose it is",
     expect.stringMatching(/which belongs to/) as string,
   ]);
   expect(await listProblems(`It was ${own}, and ${other} for ${second!.text}.`, task)).toEqual([]);
+  // values of other fields are no answer either
+  const aside = [first!, second!, ...others].map(it => it.transaction_id);
+  expect(aside.length).toBeGreaterThan(5);
+  expect(await listProblems(`It was ${own}. See also ${aside.join(", ")}.`, task)).toEqual([
+    expect.stringMatching(/told among \d+ values that were not asked for/) as string,
+  ]);
+  expect(await listProblems(`It was ${own}. See also ${aside[0]}.`, task)).toEqual([]);
   const everything = [first!, second!, ...others].map(it => `${it.text} ${it.amount}`).join(", ");
   expect(others.length).toBeGreaterThan(2);
   expect(await listProblems(everything, task)).toEqual([
