@@ -445,7 +445,7 @@ function findCrowd(
   for (const it of values)
     if (!it.isVague && !known.isSaid(it) && !due.some(of => means(it, of))) others.add(it.text);
   for (const [id] of text.matchAll(/\b[a-z]+_\d+\b/g)) if (!known.isSaidCode(id)) others.add(id);
-  return others.size > 2 * due.length + 3
+  return others.size > Math.max(4, 3 * due.length)
     ? `told among ${others.size} values that were not asked for`
     : undefined;
 }
