@@ -93,7 +93,7 @@ describe("--max-tokens", () => {
   test("says so if nearly nothing fits, or if nothing counts the tokens", async () => {
     const cwd = emptyFolder();
     await expect(limited(cwd, "10", "--count", "9")).rejects.toThrow(
-      /^of 200 tasks, 0 fit into 10 tokens; the shortest of the others takes \d+$/,
+      /^of 100 tasks, 0 fit into 10 tokens; the shortest of the others takes \d+$/,
     );
     await expect(make(cwd, ...small, "--count", "9", "--max-tokens", "10")).rejects.toThrow(
       "--max-tokens needs the tokenizer",

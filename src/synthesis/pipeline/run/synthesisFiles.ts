@@ -121,7 +121,7 @@ async function writeAttempts(
 }
 
 /** With so many tasks that take too many tokens, and fewer than 2% that fit, a synthesis ends. */
-const manyOverLong = 200;
+const manyOverLong = 100;
 
 const fitsNearlyNothing = (overLong: readonly number[], accepted: number): boolean =>
   overLong.length >= manyOverLong && accepted < overLong.length / 50;
