@@ -192,7 +192,7 @@ export function createUnboundServer(options: HttpServerOptions, part?: PartOptio
   const sockets = new OpenEnvSockets({ catalog, sessions, attempts, rpc, clock, onBug });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     try {
-      checkRequest(request);
+      checkRequest(request, "WebSocket");
       checkSocketPath(request);
       sockets.accept(request, socket, head);
     } catch (error) {

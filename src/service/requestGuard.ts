@@ -13,8 +13,11 @@ import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import { HttpError } from "./httpError.ts";
 
-/** Throws an `HttpError` for a request that is not allowed. Reads headers only. */
-type RequestGuard = (request: Pick<IncomingMessage, "headers">) => void;
+/**
+ * Throws an `HttpError` for a request that is not allowed, or is not allowed to open a WebSocket.
+ * Reads headers only.
+ */
+type RequestGuard = (request: Pick<IncomingMessage, "headers">, kind?: "WebSocket") => void;
 
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" ||
@@ -32,8 +35,9 @@ export function createRequestGuard(
   allowedHosts: readonly string[] = [],
 ): RequestGuard {
   const isOwnHost = createHostCheck(host, allowedHosts);
-  const tokenDigest = token === undefined ? undefined : computeDigest(`Bearer ${token}`);
-  return ({ headers }) => {
+  const namedHosts = new Set(allowedHosts.map(it => it.toLowerCase()));
+  const tokenDigest = token === undefined ? undefined : computeDigest(token);
+  return ({ headers }, kind) => {
     // a web page can make a browser send almost any request, but only with the page's own Host or
     // Origin
     if (!isOwnHost(parseHostName(headers.host ?? "") ?? ""))
@@ -42,16 +46,28 @@ export function createRequestGuard(
         "the Host header does not name this server",
         "use its address, or a name given with --allow-hosts",
       );
-    if (
-      headers.origin !== undefined &&
-      !isOwnHost(parseHostName(headers.origin.replace(/^https?:\/\//, "")) ?? "")
-    )
+    const origin = headers.origin?.replace(/^https?:\/\//, "").toLowerCase();
+    const originName = origin === undefined ? undefined : (parseHostName(origin) ?? "");
+    if (originName !== undefined && !isOwnHost(originName))
       throw new HttpError(
         "FORBIDDEN",
         "the request comes from a web page of another origin",
         "send it from a program",
       );
-    if (tokenDigest && !timingSafeEqual(tokenDigest, computeDigest(headers.authorization ?? "")))
+    // browsers let any page of this machine open one and read its messages
+    if (
+      kind === "WebSocket" &&
+      originName !== undefined &&
+      origin !== headers.host?.toLowerCase() &&
+      !namedHosts.has(originName)
+    )
+      throw new HttpError(
+        "FORBIDDEN",
+        "a web page of another origin may not open a WebSocket",
+        "connect from a program, or name the page's host with --allow-hosts",
+      );
+    const credentials = /^bearer (.*)$/is.exec(headers.authorization ?? "")?.[1] ?? "";
+    if (tokenDigest && !timingSafeEqual(tokenDigest, computeDigest(credentials)))
       throw new HttpError(
         "UNAUTHORIZED",
         "the token is missing or wrong",

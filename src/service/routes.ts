@@ -250,7 +250,10 @@ function createSessionAnswers(sessions: SessionApi, attempts: TaskApi) {
         hasTaskId(body) ? attempts.open(id, body) : sessions.open(id, body),
       ),
     ),
-    delete: (id => sessions.delete(id)) as SessionAnswer,
+    delete: (id => {
+      const rebuilding = sessions.keeper?.findRebuilding(id);
+      return rebuilding ? rebuilding.then(() => sessions.delete(id)) : sessions.delete(id);
+    }) as SessionAnswer,
     call: awake((id, body) => sessions.call(id, body)),
     message: awake((id, body) => attempts.message(id, body)),
     user: awake((id, body) => attempts.user(id, body)),
@@ -388,5 +391,9 @@ function createRepeat(table: SessionTable, sessions: SessionApi, attempts: TaskA
       table.forkInPlace(id, key, { owner, ...own });
     },
   };
-  return (id, { do: name, body, ms }) => actions[name]!(id, body, ms);
+  return (id, { do: name, body, ms }) => {
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (!action) throw new Error("its journal has a request that this version does not know");
+    return action(id, body, ms);
+  };
 }

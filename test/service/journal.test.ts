@@ -1,10 +1,13 @@
 /** Sessions of a service that ends and starts again, or whose disk is full, with a journal. */
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
@@ -13,10 +16,18 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
+import {
+  createUnboundServer,
+  startHttpServer,
+  type RunningHttpServer,
+} from "../../src/service/httpServer.ts";
 import { lockJournal, SessionJournal } from "../../src/service/sessions/journal.ts";
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
+import { openTaskStore } from "../../src/service/taskStore.ts";
 import type { Disk } from "../../src/storage/lineWriter.ts";
+import { formatTaskLine } from "../../src/trajectory/task.ts";
+import { catalog } from "../contracts/transports.ts";
+import { moveFifty } from "../trajectory/sampleTasks.ts";
 import { countingCatalog, sendRequest } from "./countingService.ts";
 
 let folder = "";
@@ -129,6 +140,86 @@ test("a session whose first line was cut is unknown, and can be opened again", a
   await restart();
   expect(await getCounter()).toBe(start + 1);
 });
+
+test.each([
+  ["a line that is not JSON", "{", "line 2 of its journal is not a request of a session"],
+  ["a line of something else", '{"do":5}', "line 2 of its journal is not a request of a session"],
+  ...["rm", "constructor", "__proto__"].map(it => [
+    `the request ${it}`,
+    JSON.stringify({ do: it, body: {}, digest: "" }),
+    "its journal has a request that this version does not know",
+  ]),
+])("a session whose journal has %s is unknown, and clients are told why", async (_, line, why) => {
+  await open();
+  writeFileSync(getFile(), `${readFileSync(getFile(), "utf8")}${line}\n`);
+  await restart();
+  const { status, json } = await add(1);
+  expect(status).toBe(404);
+  expect(json.error.message).toContain(`session ${id} could not be rebuilt (${why})`);
+});
+
+test("an attempt that is deleted while it is rebuilt is gone, and can be opened again", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "prove-rl-")), "some.tasks.jsonl");
+  writeFileSync(file, `${formatTaskLine(await moveFifty())}\n`);
+  const startWithTasks = async () => {
+    await serving.close();
+    // reads the task from the file anew, which takes a while
+    const tasks = await openTaskStore([file]);
+    serving = await startHttpServer({ catalog, tasks, journal: new SessionJournal(folder) });
+  };
+  await startWithTasks();
+  const body = { task_id: "t-move" };
+  expect((await sendRequest(at(""), "PUT", { body })).status).toBe(200);
+  await startWithTasks();
+  const [, deletion] = await Promise.all([
+    sendRequest(at("/state"), "GET"),
+    sendRequest(at(""), "DELETE"),
+  ]);
+  expect(deletion.status).toBe(200);
+  expect((await add(1)).json.error.message).toContain(`there is no session ${id}`);
+  expect((await sendRequest(at(""), "PUT", { body })).status).toBe(200);
+});
+
+test("two equal forks at the same time are one fork", async () => {
+  await open();
+  await add(1);
+  const records = readFileSync(getFile(), "utf8").trim().split("\n");
+  // as the process of the source passes them to that of the forks
+  const request = {
+    id: createSessionId(),
+    ttlMs: null,
+    key: `fork of ${id}`,
+    owner: "trainer",
+    records: records.map(it => JSON.parse(it) as object),
+  };
+  const journal = new SessionJournal(mkdtempSync(join(tmpdir(), "prove-journal-")));
+  const service = createUnboundServer({ catalog: countingCatalog(), journal });
+  const forks = await Promise.all(
+    [request, request, request].map(async it => service.answerInternal("adopt", it)),
+  );
+  expect(forks.map(it => it?.status)).toEqual([200, 200, 200]);
+  expect(new Set(forks.map(it => it?.text)).size).toBe(1);
+  const other = await service.answerInternal("adopt", { ...request, key: "fork of another" });
+  expect(other?.text).toContain("was opened otherwise");
+  journal.close();
+});
+
+const makers: [string, (path: string) => void][] = [
+  ["a folder", path => mkdirSync(path)],
+  ["a link", path => symlinkSync(join(folder, "target"), path)],
+  ["a named pipe", path => execFileSync("mkfifo", [path])],
+];
+test.skipIf(process.platform === "win32").each(makers)(
+  "%s in the place of a journal is said at the start",
+  (_, make) => {
+    const own = mkdtempSync(join(tmpdir(), "prove-journal-"));
+    const path = join(own, "x.jsonl");
+    make(path);
+    const said = `${path} is not a regular file: replace it by a file, or remove it`;
+    expect(() => lockJournal(own)).toThrow(said);
+    expect(() => new SessionJournal(own)).toThrow(said);
+  },
+);
 
 test("a file of another version is left alone", async () => {
   await open();

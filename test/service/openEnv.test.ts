@@ -324,9 +324,20 @@ describe("a connection", () => {
   test.each([
     ["another Host", "/ws", { host: "evil.example.com" }, 403],
     ["another Origin", "/ws", { origin: "https://evil.example.com" }, 403],
+    ["a page of another server on this machine", "/ws", { origin: "http://localhost:3000" }, 403],
     ["another address", "/v1/sessions", {}, 404],
   ])("is refused for %s", async (_, path, headers, status) => {
     expect(await refuse(`${serving.url.replace("http", "ws")}${path}`, headers)).toBe(status);
+  });
+
+  test("is accepted from a page of the same address, and from pages of named hosts", async () => {
+    await open(serving, { origin: serving.url });
+    const named = await startHttpServer({ catalog, tasks, allowedHosts: ["localhost"] });
+    await open(named, { origin: "http://localhost:3000" });
+    expect(
+      await refuse(`${named.url.replace("http", "ws")}/ws`, { origin: "http://127.0.0.1:3000" }),
+    ).toBe(403);
+    await named.close();
   });
 
   test("needs the token", async () => {

@@ -258,6 +258,11 @@ describe("with a token", () => {
     }
   });
 
+  test.each(["Bearer", "bearer", "BEARER"])("accepts the scheme %s", async scheme => {
+    const headers = { authorization: `${scheme} ${token}` };
+    expect((await sendRequest(`${local()}/health`, "GET", { headers })).status).toBe(200);
+  });
+
   test("accepts the token for the machine's addresses and names, but not for another domain", async () => {
     const headers = { authorization: `Bearer ${token}` };
     expect((await sendRequest(`${local()}/health`, "GET", { headers })).status).toBe(200);

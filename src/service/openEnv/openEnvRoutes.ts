@@ -141,7 +141,7 @@ export class OpenEnvRpc {
     if (!parsed.success)
       return createError(null, codes.invalidRequest, "the request is not JSON-RPC 2.0");
     const { id = null, method, params = {} } = parsed.data;
-    const run = this.#methods[method];
+    const run = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
     if (!run) return createError(id, codes.noMethod, `there is no method ${method}`);
     try {
       return { jsonrpc: "2.0", id, result: (await run(params, own)) as Json };

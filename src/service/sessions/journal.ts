@@ -7,7 +7,6 @@ import {
   chmodSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -16,22 +15,26 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import { isMissing, toReadError, withWriteErrors } from "../../storage/fileErrors.ts";
 import { acquireLock } from "../../storage/fileLock.ts";
 import { isJson } from "../../storage/jsonLines.ts";
 import { LineWriter, type Disk } from "../../storage/lineWriter.ts";
+import { createIrregularError, maxLogBytes, readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 
-/** A request that a session has executed. */
-export interface JournalRecord {
+const recordSchema = z.object({
   /** The name under which `SessionKeeper` executes it again. */
-  readonly do: string;
-  readonly body: unknown;
+  do: z.string(),
+  body: z.unknown(),
   /** Milliseconds that a call took, which its stored response tells. */
-  readonly ms?: number;
+  ms: z.number().exactOptional(),
   /** The session's digest after the request. */
-  readonly digest: string;
-}
+  digest: z.string(),
+});
+
+/** A request that a session has executed. */
+export type JournalRecord = Readonly<z.infer<typeof recordSchema>>;
 
 /** What the first line of a file has beside the request that opened the session. */
 interface JournalHeader {
@@ -102,13 +105,16 @@ export class SessionJournal {
     this.#append(id, record);
   }
 
-  /** What a session has executed; a line that was cut off while it was written is left out. */
+  /**
+   * What a session has executed; a line that was cut off while it was written is left out. Throws
+   * an error, which clients see, for any other line that is not a request.
+   */
   read(id: string): readonly JournalRecord[] {
-    const lines = readFileSync(this.#getFile(id), "utf8").split("\n");
+    const lines = readTextFile(this.#getFile(id), maxLogBytes).split("\n");
     const last = lines.pop()!;
     // a line that lacks only its line break is whole, as the writer will find
     if (isJson(last)) lines.push(last);
-    return lines.map(it => JSON.parse(it) as JournalRecord);
+    return lines.map(parseRecord);
   }
 
   /** Writes the file of a session that has executed what another one did, and then `last`. */
@@ -180,6 +186,14 @@ export class SessionJournal {
   }
 }
 
+function parseRecord(line: string, index: number): JournalRecord {
+  try {
+    return recordSchema.parse(JSON.parse(line));
+  } catch (cause) {
+    throw new Error(`line ${index + 1} of its journal is not a request of a session`, { cause });
+  }
+}
+
 const extension = ".jsonl";
 
 /** A reader of a journal learns the ids of its sessions, and can act in them. */
@@ -187,14 +201,18 @@ const [folderMode, fileMode] = [0o700, 0o600];
 
 /**
  * Creates the folder of a journal for this user only. One that others can read, as an older version
- * created it, is closed to them if it has nothing but journals. Throws a `UserError` for any other.
+ * created it, is closed to them if it has nothing but journals. Throws a `UserError` for any other,
+ * and for one that has something else than files, such as links, under the names of journals.
  */
 function createPrivateFolder(folder: string): void {
   withWriteErrors(folder, () => mkdirSync(folder, { recursive: true, mode: folderMode }));
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const irregular = entries.find(it => isJournalFile(it.name) && !it.isFile());
+  if (irregular) throw createIrregularError(join(folder, irregular.name));
   // on Windows the mode does not say who may read a folder
   if (process.platform === "win32" || (statSync(folder).mode & 0o077) === 0) return;
   let cause: unknown;
-  if (readdirSync(folder).every(isJournalFile))
+  if (entries.every(it => isJournalFile(it.name)))
     try {
       return chmodSync(folder, folderMode);
     } catch (error) {
@@ -232,7 +250,7 @@ const spareExtension = ".spare";
 /** Undefined for a file that another process has removed, or that has no whole first line. */
 function readHeader(file: string): JournalHeader | undefined {
   try {
-    const [line] = readFileSync(file, "utf8").split("\n", 1);
+    const [line] = readTextFile(file, maxLogBytes).split("\n", 1);
     const header = JSON.parse(line!) as JournalHeader & { readonly format: string };
     return header.format === format ? header : undefined;
   } catch (error) {

@@ -181,7 +181,8 @@ export class SessionApi {
 
   async #adopt({ id, ttlMs, key, owner, records }: AdoptRequest): Promise<JsonResponse> {
     const keeper = this.keeper!;
-    await keeper.wake(id);
+    // without a pause after the last check, in which an equal request could begin the session
+    for (let waking = keeper.wake(id); waking; waking = keeper.wake(id)) await waking;
     const open = this.#withConflictErrors(id, () => this.#table.findOpen(id, key));
     if (!open) {
       this.#withConflictErrors(id, () => this.#table.checkRoom());

@@ -113,9 +113,14 @@ export class SessionKeeper {
     return this.#lost.get(id);
   }
 
+  /** Waits until a session is rebuilt; undefined if it is not being rebuilt. */
+  findRebuilding(id: string): Promise<void> | undefined {
+    return this.#rebuilding.get(id);
+  }
+
   /** Rebuilds a session that is in the journal only; undefined if there is nothing to wait for. */
   wake(id: string): Promise<void> | undefined {
-    const rebuilding = this.#rebuilding.get(id);
+    const rebuilding = this.findRebuilding(id);
     if (rebuilding) return rebuilding;
     const dormant = this.#dormant.get(id);
     if (!dormant) return undefined;
@@ -136,7 +141,8 @@ export class SessionKeeper {
     try {
       const records = journal.read(id);
       for (const it of records) await repeat(id, it);
-      const session = table.get(id)!;
+      const session = table.get(id);
+      if (!session) throw new Error("its time was over");
       if (session.digest !== records.at(-1)!.digest)
         throw new Error("its state is not what it was: the servers or fixtures have changed");
       this.#kept.add(session);
