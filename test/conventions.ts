@@ -148,6 +148,13 @@ export const conventions: readonly Convention[] = [
       text: "element.innerHTML = reply;",
     },
   ),
+  forbid(
+    "files are written by functions that follow no link",
+    // the last two write to a new folder and to one of this user only
+    /^src\/(?!storage\/|app\/backends\.ts|service\/sessions\/journal\.ts)/,
+    /\b(?:(?:write|append|copy)FileSync|createWriteStream|appendFile|copyFile|await writeFile)\(/g,
+    { path: "src/app/score.ts", text: "writeFileSync(file, page);" },
+  ),
   {
     name: "text from outside cannot become a link or a command in the editor",
     findProblems: findRenderedTexts,

@@ -1,5 +1,5 @@
 /** The folder with all that a training with TRL or verl needs, for the terminal and the editor. */
-import { copyFileSync, cpSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import {
   estimateModelSize,
@@ -34,6 +34,7 @@ import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { fillNewFolder } from "../storage/newFolder.ts";
+import { copyFileOver } from "../storage/writtenFiles.ts";
 import { UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
 import { formatRowCount, writeDataset } from "./export/dataset.ts";
@@ -273,7 +274,7 @@ async function writeFolder(
       "give a file with tasks of that split; prove-rl report counts them",
     );
   withWriteErrors(folder, () => {
-    copyFileSync(resolve(cwd, tasks), join(folder, file));
+    copyFileOver(resolve(cwd, tasks), join(folder, file));
     cpSync(join(resources, "python", packageName), join(folder, packageName), {
       recursive: true,
       // the clone that the program runs in may have compiled modules

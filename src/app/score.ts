@@ -2,7 +2,7 @@
  * Scores recorded attempts with their tasks, and writes pages of them. Also scores goals and calls
  * of other programs, whose tool names are opaque, so that no server is needed.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
@@ -15,6 +15,7 @@ import { createScorer, scoreRecorded } from "../reward/scorer.ts";
 import { getSuccess, type Success } from "../reward/success.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
+import { writeFileOver } from "../storage/writtenFiles.ts";
 import { describeReplaced, type RecordedAttempt } from "../trajectory/attempt.ts";
 import { readRecordedAttempts, readTasks } from "../trajectory/file.ts";
 import { findChange } from "../trajectory/replay.ts";
@@ -194,7 +195,7 @@ class AttemptPages {
   /** Writes an attempt's page. Its file is named after the attempt's id. */
   write(page: AttemptPage): void {
     const file = join(this.#folder, this.#findName(page.trajectory.header.id));
-    withWriteErrors(file, () => writeFileSync(file, createAttemptPage(page)));
+    writeFileOver(file, createAttemptPage(page));
   }
 
   /** A file name that no page has yet, on file systems that ignore case, too. */

@@ -2,7 +2,8 @@
  * Trains a student on synthesized conversations (SFT): learns a tokenizer, trains a model with
  * random weights or goes on from one, and writes the last checkpoint as a model folder.
  */
-import { rmSync, mkdirSync, writeFileSync } from "node:fs";
+import { rmSync, mkdirSync } from "node:fs";
+import { writeFileOver } from "../storage/writtenFiles.ts";
 import { join, basename } from "node:path";
 import { defaultSftSettings, type SftSettings } from "../run/config.ts";
 import { createRunConfig, type RunOptions } from "../run/createRunConfig.ts";
@@ -208,11 +209,11 @@ async function exportCheckpoint(
   model.dispose();
   // without the folder of this machine
   const config = readRun(run);
-  writeFileSync(
+  writeFileOver(
     join(out, "training.json"),
     `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, undefined, 2)}\n`,
   );
-  writeFileSync(join(out, "curve.csv"), formatCurve(run, step));
+  writeFileOver(join(out, "curve.csv"), formatCurve(run, step));
 }
 
 /** The loss over the run as CSV, with a row for each measured validation loss. */

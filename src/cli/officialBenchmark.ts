@@ -2,10 +2,11 @@
  * `benchmark`: measures a model with the official program of a published benchmark, and imports its
  * attempts.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { computeMean } from "../evaluation/interval.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
+import { writeFileOver } from "../storage/writtenFiles.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { formatTrajectory } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
@@ -425,10 +426,7 @@ async function writeAttempts(
     }
   }
   remarks.finish();
-  withWriteErrors(file, () => {
-    rmSync(file, { force: true });
-    writeFileSync(file, lines.join(""));
-  });
+  writeFileOver(file, lines.join(""));
   return file;
 }
 

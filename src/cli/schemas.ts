@@ -2,7 +2,8 @@
  * `schemas`: writes the JSON Schemas of fixtures, tasks, trajectories, mcp.json and training files.
  * The editor completes and validates these files with them.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
+import { writeFileOver } from "../storage/writtenFiles.ts";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
@@ -30,7 +31,7 @@ export const schemas = defineCommand({
     for (const [name, text] of Object.entries(createSchemaFiles(catalog))) {
       const file = join(folder, name);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text);
+      writeFileOver(file, text);
       print(file);
     }
     return 0;

@@ -4,7 +4,6 @@
  * since its training.
  */
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { formatRelative } from "../storage/relativePath.ts";
 import { mergeParameter } from "./transformer/adapters.ts";
@@ -48,6 +47,7 @@ import { createModel, getTrainable, type Model } from "./transformer/transformer
 import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
 import { listParameters, type Architecture } from "./transformer/architecture.ts";
 import { readTextFile } from "../storage/textFiles.ts";
+import { writeFileOver } from "../storage/writtenFiles.ts";
 
 /** A model of this program. */
 interface StoredStudent {
@@ -213,7 +213,7 @@ export async function writeStoredModel(
     const base = stored.kind === "student" ? formatRelative(folder, adapters.base) : adapters.base;
     await writeAdapters(folder, { architecture, config: adapters.config, base, weights });
     if (stored.kind === "hugging-face") writeModelSettings(folder, stored);
-    else await writeFile(join(folder, "config.json"), formatConfig(stored.config));
+    else writeFileOver(join(folder, "config.json"), formatConfig(stored.config));
   } else if (stored.kind === "student")
     await writeModelFolder(folder, { ...stored, weights }, "F32");
   else await writeHuggingFaceFolder(folder, stored, weights);
@@ -258,8 +258,8 @@ export async function writeModelFolder(
     { arrays: model.weights, metadata },
     precision,
   );
-  await writeFile(join(folder, "tokenizer.json"), `${JSON.stringify(model.tokenizer.file)}\n`);
-  await writeFile(join(folder, "config.json"), formatConfig(model.config));
+  writeFileOver(join(folder, "tokenizer.json"), `${JSON.stringify(model.tokenizer.file)}\n`);
+  writeFileOver(join(folder, "config.json"), formatConfig(model.config));
 }
 
 /** Indented for a person to read, with lists of strings on one line. */

@@ -4,8 +4,6 @@
  */
 import { createHash } from "node:crypto";
 import {
-  constants,
-  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -30,6 +28,7 @@ import { keepModelName } from "../storage/modelName.ts";
 import { parseJson, readJsonFile } from "../storage/parseJson.ts";
 import { maxLogBytes, readTextFile } from "../storage/textFiles.ts";
 import { formatRelative } from "../storage/relativePath.ts";
+import { checkWrittenFile, copyFileOver } from "../storage/writtenFiles.ts";
 import { UserError } from "../userError.ts";
 import { runConfig, runFormat, type LoraSettings, type RunConfig } from "./config.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
@@ -107,10 +106,8 @@ function checkModelFiles(folder: string): void {
     );
 }
 
-/** A file of gigabytes is not copied where the file system can share it. */
 function copyModel(from: string, to: string, files: readonly string[]): void {
-  for (const name of files)
-    copyFileSync(join(from, name), join(to, name), constants.COPYFILE_FICLONE);
+  for (const name of files) copyFileOver(join(from, name), join(to, name));
 }
 
 /** The files of a model. config.json is last: a checkpoint without it is incomplete. */
@@ -288,6 +285,7 @@ export function discardAfter(folder: string, step: number): { readonly discarded
   const discarded = lines.slice(from);
   for (const line of discarded) appendLine(getDiscardedFile(folder), line);
   const kept = lines.slice(0, from).map(it => `${it}\n`);
+  checkWrittenFile(file);
   withWriteErrors(file, () => truncateSync(file, Buffer.byteLength(kept.join(""))), resumable);
   for (const name of existsSync(join(folder, "groups")) ? readdirSync(join(folder, "groups")) : [])
     if (Number.parseInt(name) > step) rmSync(join(folder, "groups", name));

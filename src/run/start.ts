@@ -5,10 +5,8 @@
  */
 import { spawn } from "node:child_process";
 import {
-  appendFileSync,
   closeSync,
   existsSync,
-  openSync,
   readFileSync,
   readdirSync,
   rmdirSync,
@@ -18,6 +16,7 @@ import {
 import { join, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readIfExists, withWriteErrors } from "../storage/fileErrors.ts";
+import { appendBytes, openLogFile } from "../storage/writtenFiles.ts";
 import { UserError } from "../userError.ts";
 import { attachTrainer, type Attachment } from "./attach.ts";
 import { getBackendsFolder, listInstalledBackends } from "./backends.ts";
@@ -76,7 +75,7 @@ export async function startTrainer({
   // a folder that is no run, or one of a newer version, is left as it is
   readRun(folder);
   clearEnd(folder);
-  const log = withWriteErrors(getLogFile(folder), () => openSync(getLogFile(folder), "a"));
+  const log = withWriteErrors(getLogFile(folder), () => openLogFile(getLogFile(folder)));
   const child = spawn(node, [youngGeneration, heapGrowth, program, folder, ...fixtures], {
     detached: true,
     stdio: ["ignore", log, log],
@@ -128,7 +127,7 @@ const formatTrainer = (pid: number) => `the trainer, process ${pid},`;
 
 function appendToLog(folder: string, text: string): void {
   const line = `${new Date().toISOString()} ${text}\n`;
-  withWriteErrors(getLogFile(folder), () => appendFileSync(getLogFile(folder), line));
+  withWriteErrors(getLogFile(folder), () => appendBytes(getLogFile(folder), Buffer.from(line)));
 }
 
 /** The end of a log that is read, in characters. */

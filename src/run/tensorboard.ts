@@ -2,9 +2,9 @@
  * Writes metrics as TensorBoard event files: records with a length and checksums, each of which
  * contains scalars as a protobuf event.
  */
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { withWriteErrors } from "../storage/fileErrors.ts";
+import { appendBytes } from "../storage/writtenFiles.ts";
 import { resumable } from "./folder.ts";
 import type { StepMetrics } from "./metrics.ts";
 
@@ -20,7 +20,7 @@ export function openEventWriter(
     `events.out.tfevents.${Math.floor(opening.seconds)}.${String(opening.firstStep).padStart(6, "0")}`,
   );
   const append = (event: Uint8Array) =>
-    withWriteErrors(file, () => appendFileSync(file, formatRecord(event)), resumable);
+    withWriteErrors(file, () => appendBytes(file, formatRecord(event)), resumable);
   append(message(double(1, opening.seconds), bytes(3, text("brain.Event:2"))));
   // SessionLog START: TensorBoard ignores later steps in other files of the run
   append(

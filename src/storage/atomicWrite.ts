@@ -3,13 +3,14 @@
  * `write-file-atomic` chooses the temporary name, flushes, keeps the file's mode and renames. Two
  * things stay ours: the content is written here, because the library ignores short writes and so
  * publishes a truncated file when the disk fills up; and on Windows the rename is tried again while
- * another program has the old file open.
+ * another program has the old file open. A link is refused, which the library would follow.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import writeFileAtomic from "write-file-atomic";
 import { toWriteError, withWriteErrors, type WriteContext } from "./fileErrors.ts";
+import { checkWrittenFile } from "./writtenFiles.ts";
 
 /** Text in UTF-8, bytes, or bytes in several parts. */
 type Content = string | Uint8Array | readonly Uint8Array[];
@@ -28,7 +29,10 @@ export function writeFileAtomicallySync(
   const write = (temporary: string) => writeFileSync(temporary, joinParts(content));
   withWriteErrors(
     file,
-    () => retrySync(() => writeFileAtomic.sync(file, "", { tmpfileCreated: write })),
+    () => {
+      checkWrittenFile(file);
+      retrySync(() => writeFileAtomic.sync(file, "", { tmpfileCreated: write }));
+    },
     context,
   );
 }
@@ -42,6 +46,7 @@ export async function writeFileAtomically(
   // the library awaits this callback, although its types do not say so
   const write = (temporary: string) => writeFile(temporary, asWritable(content)) as unknown as void;
   try {
+    checkWrittenFile(file);
     await retry(() => writeFileAtomic(file, "", { tmpfileCreated: write }));
   } catch (cause) {
     throw toWriteError(file, cause, context);

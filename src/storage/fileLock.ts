@@ -63,7 +63,9 @@ export function acquireLock(
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}.tmp`;
   try {
-    writeFileSync(draft, `${JSON.stringify(lock)}\n`, { mode });
+    // what is there is of a process that was killed, or a link of somebody else
+    rmSync(draft, { force: true });
+    writeFileSync(draft, `${JSON.stringify(lock)}\n`, { mode, flag: "wx" });
     if (!publishFile(draft, file)) {
       const holder = readLock(file);
       if (holder?.pid === pid && holder.address === undefined && address !== undefined)

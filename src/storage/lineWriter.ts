@@ -8,13 +8,13 @@ import {
   fstatSync,
   ftruncateSync,
   mkdirSync,
-  openSync,
   readSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { toWriteError, withWriteErrors, type WriteContext } from "./fileErrors.ts";
 import { isJson } from "./jsonLines.ts";
+import { openWrittenFile, writeAll } from "./writtenFiles.ts";
 import { UserError } from "../userError.ts";
 
 /** The one disk operation of a `LineWriter`, which tests replace. */
@@ -47,7 +47,7 @@ export class LineWriter {
     this.#fd = withWriteErrors(file, () => {
       mkdirSync(dirname(file), { recursive: true });
       // not opened for appending: on Windows such a file cannot be truncated
-      return openSync(file, constants.O_RDWR | constants.O_CREAT, mode);
+      return openWrittenFile(file, constants.O_RDWR, mode);
     });
     const size = fstatSync(this.#fd).size;
     const tail = readLastLine(this.#fd, size);
@@ -135,7 +135,7 @@ export function appendLine(
   withWriteErrors(
     file,
     () => {
-      const handle = openSync(file, "a+");
+      const handle = openWrittenFile(file, constants.O_RDWR | constants.O_APPEND);
       try {
         writeAll(handle, Buffer.from(`${endsMidLine(handle) ? "\n" : ""}${line}\n`));
       } finally {
@@ -144,10 +144,6 @@ export function appendLine(
     },
     context,
   );
-}
-
-function writeAll(handle: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length;) done += writeSync(handle, bytes, done);
 }
 
 function endsMidLine(handle: number): boolean {

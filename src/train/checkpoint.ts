@@ -2,7 +2,6 @@
  * Reads and writes checkpoints of a run: the model folder with its training history, the state of
  * the optimizer and the training time.
  */
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
@@ -21,6 +20,7 @@ import type { ModelConfig } from "../model/modelConfig.ts";
 import type { RunConfig } from "../run/config.ts";
 import { writeCheckpoint } from "../run/folder.ts";
 import { readTextFile } from "../storage/textFiles.ts";
+import { writeFileOver } from "../storage/writtenFiles.ts";
 import { UserError } from "../userError.ts";
 import type { SaveMessage } from "./loop.ts";
 import { writeOptimizer } from "./optimizer.ts";
@@ -87,7 +87,7 @@ export async function saveCheckpoint(
   });
   return writeCheckpoint(runFolder, step, async temporary => {
     await writeOptimizer(join(temporary, "optimizer.safetensors"), optimizer);
-    await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step, spent })}\n`);
+    writeFileOver(join(temporary, "state.json"), `${JSON.stringify({ step, spent })}\n`);
     await writeStoredModel(temporary, { ...model, config: { ...config, training } }, weights);
   });
 }

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
+import { createTemporaryFolder } from "../storage/temporaryFolders.ts";
 import { createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createSocketChannel, type Channel } from "../channel/channel.ts";
 import type {
@@ -84,4 +84,4 @@ export async function openTrainerSocket(
 const createAddress = () =>
   process.platform === "win32"
     ? `\\\\.\\pipe\\prove-${randomUUID()}`
-    : join(mkdtempSync(join(tmpdir(), "prove-")), "trainer.sock");
+    : join(createTemporaryFolder("trainer"), "trainer.sock");

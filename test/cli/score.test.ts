@@ -1,5 +1,13 @@
 /** `score` with calls on stdin, and `score` and `replay` with tasks and trajectories from files. */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -464,6 +472,15 @@ describe("files of all kinds", () => {
     const read = (name: string) => readFileSync(join(folder, "pages", name), "utf8");
     expect(read("t-move-teacher.html")).toMatch(/2\.30*\b[\s\S]*banking_transfer/);
     expect(read("t-move-wrong.html")).toContain("its task t-move was not found");
+  });
+  test("--html replaces a link in the folder, and leaves what it leads to", async () => {
+    const [pages, victim] = [join(folder, "linked"), join(folder, "victim")];
+    mkdirSync(pages);
+    writeFileSync(victim, "mine");
+    symlinkSync(victim, join(pages, "t-move-teacher.html"));
+    await runCommand(score, [tasksFile, "--html", pages], inFolder);
+    expect(readFileSync(victim, "utf8")).toBe("mine");
+    expect(readFileSync(join(pages, "t-move-teacher.html"), "utf8")).toContain("<html");
   });
 });
 

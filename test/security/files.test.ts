@@ -3,6 +3,7 @@ import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,15 +14,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { basename, join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { findFixtureOrigin, listFixtureOrigins } from "../../src/editor/fixtures/fixtureNames.ts";
-import { readRun } from "../../src/run/folder.ts";
+import { appendMetrics, readMetrics, readRun, writeEnd } from "../../src/run/folder.ts";
 import { getTrainerLockFile } from "../../src/run/locks.ts";
+import { startTrainer } from "../../src/run/start.ts";
+import { openEventWriter } from "../../src/run/tensorboard.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readServerEntries } from "../../src/mcp/mcpConfig.ts";
+import { createTemporaryFolder } from "../../src/storage/temporaryFolders.ts";
+import { copyFileOver } from "../../src/storage/writtenFiles.ts";
 import { runCommand } from "../cli/terminal.ts";
 import { root } from "../contracts/transports.ts";
 
@@ -32,6 +37,7 @@ beforeEach(() => {
 });
 
 const rounds = 100;
+const exampleRun = join(root, "resources/example/prove/runs/example");
 
 test.each([
   ["an empty folder", undefined],
@@ -106,6 +112,81 @@ test("a folder of 20,000 fixtures does not flood a list or a message", () => {
   const catalog = openCatalog(servers, [folder]);
   expect(() => catalog.getFixture("banking", "none")).toThrow(
     /^banking has no fixture none: choose one of a0, a1, a10, .{60,160} or 19980 more$/,
+  );
+});
+
+describe.skipIf(process.platform === "win32")("nothing is written through a link", () => {
+  const victim = () => join(folder, "victim");
+  const link = (name: string) => symlinkSync(victim(), join(folder, name));
+  const refusal = /is a link, and nothing is written through links: remove it, or name the file/;
+
+  const writers: [what: string, name: string, write: () => unknown][] = [
+    [
+      "metrics of a run",
+      "metrics.jsonl",
+      () => appendMetrics(folder, readMetrics(exampleRun).lines[0]!),
+    ],
+    ["the end of a run", "ended.json", () => writeEnd(folder, { by: "stop", step: 1 })],
+    [
+      "events for TensorBoard",
+      "events.out.tfevents.5.000001",
+      () => openEventWriter(folder, { seconds: 5, firstStep: 1 }),
+    ],
+    [
+      "the log of a trainer",
+      "trainer.log",
+      () => {
+        cpSync(exampleRun, folder, { recursive: true });
+        return startTrainer({ folder, program: "none", fixtures: [] });
+      },
+    ],
+    [
+      "tasks",
+      "a.tasks.jsonl",
+      () =>
+        runCommand(synthesize, ["--out", join(folder, "a.tasks.jsonl"), "--count", "1"], {
+          cwd: folder,
+        }),
+    ],
+  ];
+  test.each(writers)("%s", async (_, name, write) => {
+    writeFileSync(victim(), "");
+    link(name);
+    await expect((async () => write())()).rejects.toThrow(refusal);
+    expect(readFileSync(victim(), "utf8")).toBe("");
+    // nor is what a dangling link names created
+    rmSync(victim());
+    await expect((async () => write())()).rejects.toThrow(refusal);
+    expect(readdirSync(folder)).not.toContain("victim");
+  });
+
+  test("the copy of a model", () => {
+    link("model");
+    writeFileSync(victim(), "mine");
+    writeFileSync(join(folder, "from"), "copied");
+    copyFileOver(join(folder, "from"), join(folder, "model"));
+    expect(readFileSync(victim(), "utf8")).toBe("mine");
+    expect(readFileSync(join(folder, "model"), "utf8")).toBe("copied");
+    copyFileOver(join(folder, "from"), join(folder, "from"));
+    expect(readFileSync(join(folder, "from"), "utf8")).toBe("copied");
+  });
+});
+
+test("what a killed process left in the temporary folder is removed by the next one", async () => {
+  vi.stubEnv("TMPDIR", folder);
+  vi.stubEnv("TEMP", folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const gone = spawn(process.execPath, ["-e", ""]);
+  await once(gone, "exit");
+  const own = createTemporaryFolder("serve");
+  const left = own.replace(`-${process.pid}-`, `-${gone.pid}-`);
+  mkdirSync(left);
+  writeFileSync(join(left, "journal.jsonl"), "");
+  const other = left.replace("-serve-", "-other-");
+  mkdirSync(other);
+  const next = createTemporaryFolder("serve");
+  expect(readdirSync(folder).toSorted()).toEqual(
+    [own, other, next].map(it => basename(it)).toSorted(),
   );
 });
 

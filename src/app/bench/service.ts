@@ -3,8 +3,9 @@
  * the load from here. An attempt repeats what the task's teacher did, call by call.
  */
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
+import { createTemporaryFolder } from "../../storage/temporaryFolders.ts";
+import { writeFileOver } from "../../storage/writtenFiles.ts";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { randomBytes } from "node:crypto";
@@ -52,10 +53,10 @@ export async function* useService(
   { tasks, workers, nodeOptions }: ServiceOptions,
   measure: (url: URL, service: ChildProcess) => AsyncGenerator<BenchmarkRow>,
 ): AsyncGenerator<BenchmarkRow> {
-  const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
+  const folder = createTemporaryFolder("bench");
   try {
     const file = join(folder, "bench.tasks.jsonl");
-    writeFileSync(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
+    writeFileOver(file, tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
     const options = ["--port", "0", "--tasks", file, "--workers", String(workers)];
     const service = startProgram(
       [program, "serve", "--with-parent", ...options],

@@ -2,8 +2,8 @@
  * Measures `bench synthesis`: the time, memory and bytes of synthesizing the paper's number of
  * tasks into a file, and the time of running every edge of every dependency graph on live sessions.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, statSync } from "node:fs";
+import { createTemporaryFolder } from "../../storage/temporaryFolders.ts";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { verifyEdges } from "../../synthesis/graph/verifyEdges.ts";
@@ -22,7 +22,7 @@ const paperCount = 13_517;
 
 export async function* measureSynthesis(context: AppContext): AsyncGenerator<BenchmarkRow> {
   yield { name: "synthesis.graph.audit", unit: "s", runs: [await measureVerification(context)] };
-  const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
+  const folder = createTemporaryFolder("bench");
   try {
     const file = join(folder, "paper.tasks.jsonl");
     const start = performance.now();

@@ -3,13 +3,14 @@
  * environment in the user's cache folder.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { ProcessTree } from "../../mcp/processTree.ts";
 import { findProgram } from "../../storage/processes.ts";
 import { withWriteErrors } from "../../storage/fileErrors.ts";
+import { writeFileOver } from "../../storage/writtenFiles.ts";
 import { UserError } from "../../userError.ts";
 import type { AppContext } from "../context.ts";
 
@@ -175,7 +176,7 @@ async function installInto(
     "installing packages with pip",
     `check that pip reaches its package index, or run pip install --no-deps -r ${list} in an environment of your own and give its Python with --python`,
   );
-  writeFileSync(marker, expected);
+  writeFileOver(marker, expected);
   return python;
 }
 

@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { openLogFile } from "../../storage/writtenFiles.ts";
 import { join } from "node:path";
 import { ProcessTree } from "../../mcp/processTree.ts";
 import { acquireEngineLock } from "../../run/locks.ts";
@@ -37,7 +38,7 @@ export class EngineProcess {
 
   /** Throws a `UserError` if another window has started a training on the folder. */
   constructor({ python, folder, env }: EngineStart) {
-    const log = openSync(getEngineLog(folder), "a");
+    const log = openLogFile(getEngineLog(folder));
     writeSync(log, `${python} launch.py, ${new Date().toISOString()}\n`);
     const child = spawn(python, ["launch.py"], {
       cwd: folder,

@@ -6,11 +6,11 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkHost, formatUrl, listen } from "../httpServer.ts";
+import { createTemporaryFolder } from "../../storage/temporaryFolders.ts";
 import { UserError } from "../../userError.ts";
 import type { SupervisorMessage, WorkerMessage } from "./workerProcess.ts";
 
@@ -33,7 +33,7 @@ const maxFailedStarts = 3;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #folder = mkdtempSync(join(tmpdir(), "prove-serve-"));
+  readonly #folder = createTemporaryFolder("serve");
   readonly #shares: CapacityShares;
   readonly #workers: Worker[];
   readonly #server: Server;
