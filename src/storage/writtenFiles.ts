@@ -11,9 +11,11 @@ import {
   openSync,
   realpathSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { UserError } from "../userError.ts";
+import { withWriteErrors } from "./fileErrors.ts";
 import { createIrregularError } from "./textFiles.ts";
 
 /** Throws a `UserError` if the path names something other than a regular file or nothing. */
