@@ -107,10 +107,14 @@ export class TaskConversation {
     return this.end ? 0 : this.#limit - this.#nextMessage;
   }
 
-  /** Adds a whole message: appends it, runs its calls in order, and lets the user answer. */
+  /**
+   * Adds a whole message: appends it, runs its calls in order, and lets the user answer. A message
+   * of more calls than anybody needs counts as one that a token limit cut off.
+   */
   addMessage(message: AssistantMessage): void {
     this.startMessage(message);
-    for (const call of message.calls) {
+    for (const [i, call] of message.calls.entries()) {
+      if (i === maxCallsInMessage) return this.finishMessage({ cut: true });
       this.call(call.name, call.arguments);
       if (this.end) return;
     }
@@ -197,6 +201,9 @@ export class TaskConversation {
     this.#onEvent?.(event);
   }
 }
+
+/** Twenty times as many as any teacher makes. */
+const maxCallsInMessage = 256;
 
 const createAssistantEvent = (
   message: number,

@@ -53,11 +53,18 @@ export function listPrefixTotals(
   profile: Profile,
 ): readonly number[] | Unscorable {
   const totals: number[] = [];
-  const last = countPrefix(attempt.trajectory.events, attempt.trajectory.events.length);
-  for (let prefix = 0; prefix <= last; prefix++) {
-    const result = scorePrefix(attempt, profile, prefix);
-    if (!isScored(result)) return result;
-    totals.push(result.total);
+  for (const it of scorePrefixes(attempt, profile)) {
+    if (!isScored(it)) return it;
+    totals.push(it.total);
   }
   return totals;
+}
+
+/** The breakdowns of all prefixes, one after the other. */
+export function* scorePrefixes(
+  attempt: Attempt,
+  profile: Profile,
+): Generator<Breakdown | Unscorable> {
+  const last = countPrefix(attempt.trajectory.events, attempt.trajectory.events.length);
+  for (let prefix = 0; prefix <= last; prefix++) yield scorePrefix(attempt, profile, prefix);
 }

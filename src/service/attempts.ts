@@ -15,7 +15,7 @@ import type { Task } from "../trajectory/task.ts";
 import type { Event, Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { HttpError } from "./httpError.ts";
 import type { openTaskBody, scoreBody } from "./schemas.ts";
-import { createEmptyScore, createScore, type Score, type ScoreOptions } from "./score.ts";
+import { createEmptyScore, createScore, type ScoredAttempt, type ScoreOptions } from "./score.ts";
 import { createServedHeader, replayMessages, type ServedAttempt } from "./servedAttempt.ts";
 import { createTtl, type SessionApi } from "./sessions/sessionApi.ts";
 import type { TableSession } from "./sessions/sessionTable.ts";
@@ -99,7 +99,10 @@ export class Attempts {
   }
 
   /** The score of an attempt so far; one that has not ended counts as one that hit a limit. */
-  score(session: TableSession, { messages, cut, ...options }: z.infer<typeof scoreBody>): Score {
+  score(
+    session: TableSession,
+    { messages, cut, ...options }: Omit<z.infer<typeof scoreBody>, "prefixes">,
+  ): ScoredAttempt {
     const served = this.get(session);
     if (!messages) {
       const { task, conversation } = served;
@@ -115,9 +118,13 @@ export class Attempts {
   }
 
   /** The score of a recorded attempt. Rejects with an `HttpError` if its task is not offered. */
-  async scoreRecorded(trajectory: Finished<Trajectory>, options: ScoreOptions): Promise<Score> {
+  async scoreRecorded(
+    trajectory: Finished<Trajectory>,
+    options: ScoreOptions,
+  ): Promise<ScoredAttempt> {
     const unscorable = explainUnscorable(trajectory);
-    if (unscorable !== undefined) return createEmptyScore(trajectory, options, unscorable);
+    if (unscorable !== undefined)
+      return { score: createEmptyScore(trajectory, options, unscorable) };
     const task = await this.findTask(trajectory.header.task);
     return createScore(this.#score, { task, trajectory }, options);
   }

@@ -57,6 +57,21 @@ export class HttpError extends UserError {
   }
 }
 
+/** The error that the client receives. A bug is reported to `onBug` and not described. */
+export function describeError(
+  error: unknown,
+  onBug: ((error: unknown) => void) | undefined,
+): HttpError {
+  const known = toHttpError(error);
+  if (known) return known;
+  onBug?.(error);
+  return new HttpError(
+    "INTERNAL",
+    "the service has a fault, and the call is not to be scored",
+    "report it with what the service printed",
+  );
+}
+
 /** The error that the client receives; undefined for a bug, which is not described to clients. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;

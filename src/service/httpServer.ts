@@ -19,7 +19,7 @@ import type { ServedPolicy } from "../policy/servedPolicy.ts";
 import { UserError } from "../userError.ts";
 import { formatChatError } from "./chat/chatRequest.ts";
 import { ChatRoutes, isChatPath } from "./chat/chatRoutes.ts";
-import { HttpError, toHttpError } from "./httpError.ts";
+import { describeError, HttpError, toHttpError } from "./httpError.ts";
 import { sendJson, readJsonBody, readBytes, type JsonResponse } from "./jsonBody.ts";
 import { McpRoutes } from "./mcpRoutes.ts";
 import type { Metrics } from "./metrics.ts";
@@ -142,6 +142,7 @@ export function createUnboundServer(options: HttpServerOptions, part?: PartOptio
     tasks: options.tasks ?? new TaskStore(),
     metrics,
     peers,
+    onBug,
   });
   const { sessions, attempts, rpc, routes, repeat } = api;
   if (peers)
@@ -318,18 +319,6 @@ export function listen(server: ListeningServer, host: string, port: number): Pro
     });
     server.listen(port, host, resolve);
   });
-}
-
-/** The error that the client receives. A bug is reported to `onBug` and not described. */
-function describeError(error: unknown, onBug: HttpServerOptions["onBug"]): HttpError {
-  const known = toHttpError(error);
-  if (known) return known;
-  onBug?.(error);
-  return new HttpError(
-    "INTERNAL",
-    "the service has a fault, and the call is not to be scored",
-    "report it with what the service printed",
-  );
 }
 
 /** The segment of a path that may be an id: `/v1/sessions/{id}`. */

@@ -22,7 +22,8 @@ import type { Repeat, ForkRecord } from "./sessions/sessionKeeper.ts";
 import type { SessionTable } from "./sessions/sessionTable.ts";
 import { TaskApi, hasTaskId } from "./taskApi.ts";
 import type { TaskStore } from "./taskStore.ts";
-import { HttpError, toHttpError } from "./httpError.ts";
+import { describeError, HttpError } from "./httpError.ts";
+import { createAnswerTooLargeError, maxAnswerBytes, startSlices } from "./slices.ts";
 import { batchBody } from "./schemas.ts";
 
 interface Api {
@@ -44,15 +45,18 @@ interface ApiOptions {
   readonly tasks: TaskStore;
   readonly metrics: Metrics | undefined;
   readonly peers?: Peers | undefined;
+  /** Receives unexpected errors of a part of a request, of which the other parts are answered. */
+  readonly onBug?: ((error: unknown) => void) | undefined;
 }
 
 /** Creates the routes of a service that offers these tasks. */
-export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions): Api {
+export function createApi({ catalog, table, tasks, metrics, peers, onBug }: ApiOptions): Api {
   const sessions = new SessionApi(catalog, table, peers);
   const core = new Attempts(catalog, sessions, tasks);
-  const attempts = new TaskApi(catalog, sessions, core);
+  const attempts = new TaskApi(catalog, sessions, core, onBug);
   const rpc = new OpenEnvRpc(catalog, sessions, peers);
   const answers = createSessionAnswers(sessions, attempts);
+  const batch: Batch = { answers, onBug };
   const post = (
     name: keyof typeof answers,
     summary: string,
@@ -166,7 +170,7 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
       summary: "Many requests to sessions, executed in their order",
       body: schemas.batchBody,
       response: schemas.batchResponse,
-      answer: ({ body }) => answerBatch(body, answers, peers),
+      answer: ({ body }) => answerBatch(body, batch, peers),
     },
     {
       method: "POST",
@@ -187,7 +191,7 @@ export function createApi({ catalog, table, tasks, metrics, peers }: ApiOptions)
     internal: {
       metrics: async () => createOkResponse((await metrics!.export()) as object),
       stats: () => createOkResponse(describeUse(table, sessions.isDraining)),
-      batch: body => answerBatchPart(body, answers),
+      batch: body => answerBatchPart(body as BatchPart, batch),
       adopt: body => sessions.adopt(body as AdoptRequest),
     },
   };
@@ -269,33 +273,36 @@ function createSessionAnswers(sessions: SessionApi, attempts: TaskApi) {
 
 type BatchRequest = z.infer<typeof batchBody>["requests"][number];
 
-type BatchAnswers = Readonly<Record<BatchRequest["do"], SessionAnswer>>;
+interface Batch {
+  readonly answers: Readonly<Record<BatchRequest["do"], SessionAnswer>>;
+  readonly onBug: ApiOptions["onBug"];
+}
+
+/** What one process answers of a batch. */
+interface BatchPart {
+  readonly requests: readonly BatchRequest[];
+  /** The most bytes of its results. */
+  readonly maxBytes: number;
+}
 
 /** A request that fails has the status and body of its error; the ones after it are executed. */
-async function answerBatch(
-  body: unknown,
-  answers: BatchAnswers,
-  peers?: Peers,
-): Promise<JsonResponse> {
+async function answerBatch(body: unknown, batch: Batch, peers?: Peers): Promise<JsonResponse> {
   const { requests } = parseBody(batchBody, body);
   const results = peers
-    ? await answerWithPeers(requests, answers, peers)
-    : await answerAll(requests, answers);
+    ? await answerWithPeers(requests, batch, peers)
+    : await answerAll({ requests, maxBytes: maxAnswerBytes }, batch);
   return { status: 200, text: `{"results":[${results.join(",")}]}` };
 }
 
 /** Answers the part of a batch that another process has passed on: a line for each result. */
-const answerBatchPart = async (
-  requests: unknown,
-  answers: BatchAnswers,
-): Promise<JsonResponse> => ({
+const answerBatchPart = async (part: BatchPart, batch: Batch): Promise<JsonResponse> => ({
   status: 200,
-  text: (await answerAll(requests as readonly BatchRequest[], answers)).join("\n"),
+  text: (await answerAll(part, batch)).join("\n"),
 });
 
 async function answerWithPeers(
   requests: readonly BatchRequest[],
-  answers: BatchAnswers,
+  batch: Batch,
   peers: Peers,
 ): Promise<readonly string[]> {
   const parts = new Map<number, { places: number[]; requests: BatchRequest[] }>();
@@ -308,27 +315,26 @@ async function answerWithPeers(
     } else parts.set(index, { places: [place], requests: [it] });
   }
   const results: string[] = [];
+  const maxBytes = Math.floor(maxAnswerBytes / Math.max(1, parts.size));
   await Promise.all(
     Array.from(parts, async ([index, { places, requests: own }]) => {
+      const part = { requests: own, maxBytes };
       const lines = peers.isOwn(own[0]!.session_id)
-        ? await answerAll(own, answers)
-        : await passOn(index, own, peers);
+        ? await answerAll(part, batch)
+        : await passOn(index, part, peers);
       for (const [i, place] of places.entries()) results[place] = lines[i]!;
     }),
   );
   return results;
 }
 
-async function passOn(
-  index: number,
-  requests: readonly BatchRequest[],
-  peers: Peers,
-): Promise<readonly string[]> {
+async function passOn(index: number, part: BatchPart, peers: Peers): Promise<readonly string[]> {
+  const { requests } = part;
   try {
     const response = await peers.send(index, {
       method: "POST",
       url: "batch",
-      body: JSON.stringify(requests),
+      body: JSON.stringify(part),
       // of several numbered requests to a session, only the last can be repeated
       isRepeatable: new Set(requests.map(it => it.session_id)).size === requests.length,
     });
@@ -337,18 +343,27 @@ async function passOn(
     throw new Error(`a part of a batch was answered with ${status}`);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    return requests.map(() => formatResult(toResponse(error)));
+    return requests.map(() => formatResult(error));
   }
 }
 
 async function answerAll(
-  requests: readonly BatchRequest[],
-  answers: BatchAnswers,
+  { requests, maxBytes }: BatchPart,
+  { answers, onBug }: Batch,
 ): Promise<readonly string[]> {
+  const pause = startSlices();
   const results: string[] = [];
+  let bytes = 0;
   for (const { do: name, session_id: id, body = {} } of requests) {
-    const answer = answerOne(() => answers[name](id, body));
-    results.push(formatResult(answer instanceof Promise ? await answer : answer));
+    const pausing = pause();
+    if (pausing) await pausing;
+    const result = formatResult(
+      bytes >= maxBytes
+        ? createAnswerTooLargeError("the request")
+        : await answerOne(() => answers[name](id, body), onBug),
+    );
+    results.push(result);
+    bytes += Buffer.byteLength(result);
   }
   return results;
 }
@@ -356,22 +371,17 @@ async function answerAll(
 /** Assembled by hand, because the bodies are JSON already. */
 const formatResult = ({ status, text }: JsonResponse) => `{"status":${status},"body":${text}}`;
 
-function answerOne(
+/** The answer to one request of a batch, also where it fails. */
+async function answerOne(
   answer: () => JsonResponse | Promise<JsonResponse>,
-): JsonResponse | Promise<JsonResponse> {
+  onBug: ApiOptions["onBug"],
+): Promise<JsonResponse> {
   try {
     const response = answer();
-    return response instanceof Promise ? response.catch(toResponse) : response;
+    return response instanceof Promise ? await response : response;
   } catch (error) {
-    return toResponse(error);
+    return describeError(error, onBug);
   }
-}
-
-/** The response to an error that the client can fix. Any other error ends the batch. */
-function toResponse(error: unknown): JsonResponse {
-  const known = toHttpError(error);
-  if (!known) throw error;
-  return { status: known.status, text: known.text };
 }
 
 function createRepeat(table: SessionTable, sessions: SessionApi, attempts: TaskApi): Repeat {

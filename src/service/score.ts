@@ -1,5 +1,5 @@
 /** The score of an attempt as the service reports it. */
-import { describeReplaced, type FinishedAttempt } from "../trajectory/attempt.ts";
+import { describeReplaced, type Attempt, type FinishedAttempt } from "../trajectory/attempt.ts";
 import {
   getEnd,
   listCalls,
@@ -8,18 +8,18 @@ import {
   formatTrajectoryLine,
 } from "../trajectory/trajectory.ts";
 import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakdown.ts";
-import { listPrefixTotals, scorePrefix } from "../reward/prefixReward.ts";
+import { scorePrefix, scorePrefixes } from "../reward/prefixReward.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, type Unscorable } from "../reward/reward.ts";
 import type { Scorer, UnscoredAttempt } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
+import { startSlices } from "./slices.ts";
 
 export interface ScoreOptions {
   /** The name of a profile; the default one if absent. */
   readonly profile?: string | undefined;
   readonly evidence?: boolean | undefined;
   readonly prefix?: number | undefined;
-  readonly prefixes?: boolean | undefined;
   /** Add what a line of a group file has, other than what only the trainer knows. */
   readonly group?: boolean | undefined;
 }
@@ -28,16 +28,38 @@ export interface ScoreOptions {
 export interface Score {
   /** Null if the attempt cannot be scored. */
   readonly reward: number | null;
+  readonly profile: string;
   readonly [field: string]: unknown;
+}
+
+export interface ScoredAttempt {
+  readonly score: Score;
+  /** What the score is of; undefined for an attempt whose task need not be known. */
+  readonly attempt?: Attempt;
+}
+
+/**
+ * Adds the rewards after 0, 1, … calls and at the end, where the attempt has them. They take a time
+ * that grows with the square of the calls, and so are computed in slices.
+ */
+export async function addPrefixRewards({ score, attempt }: ScoredAttempt): Promise<Score> {
+  const pause = startSlices();
+  const totals: number[] = [];
+  for (const it of attempt ? scorePrefixes(attempt, findProfile(score.profile)) : []) {
+    if (!isScored(it)) return score;
+    totals.push(it.total);
+    await pause();
+  }
+  return attempt ? { ...score, prefix_rewards: totals } : score;
 }
 
 /** The parts of a score are null if the attempt cannot be scored, and success in a prefix, too. */
 export function createScore(
   score: Scorer,
   finished: FinishedAttempt,
-  { profile: name, evidence, prefix, prefixes, group }: ScoreOptions,
+  { profile: name, evidence, prefix, group }: ScoreOptions,
   notes: readonly string[] = [],
-): Score {
+): ScoredAttempt {
   const profile = findProfile(name);
   const isPrefix = prefix !== undefined && prefix <= listCalls(finished.trajectory).length;
   const wanted = isPrefix ? [] : group ? [profile, paperProfile] : [profile];
@@ -51,15 +73,13 @@ export function createScore(
     : (whole ?? (scored as UnscoredAttempt));
   const isComplete = isScored(result);
   const success = isComplete && !isPrefix ? getSuccess(attempt, profile) : undefined;
-  const totals = prefixes ? listPrefixTotals(attempt, profile) : undefined;
-  return {
+  const created = {
     ...createTotals(trajectory, profile, result),
     success: success?.achieved ?? null,
     reasons: success?.reasons ?? [],
     differences: success?.differences ?? [],
     notes: replaced === undefined ? notes : [...notes, replaced],
     ...(evidence && isComplete ? { breakdown: result } : {}),
-    ...(Array.isArray(totals) ? { prefix_rewards: totals } : {}),
     ...(group && isComplete && success
       ? {
           group: {
@@ -72,6 +92,7 @@ export function createScore(
         }
       : {}),
   };
+  return { score: created, attempt };
 }
 
 /** The score of a recorded attempt that cannot be scored, whatever its task is. */

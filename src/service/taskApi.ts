@@ -2,6 +2,7 @@
  * Answers the requests about tasks and attempts at them: the list of tasks, sessions that are
  * opened for a task, the policy's messages, the user's answers, and scores.
  */
+import type { z } from "zod";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { isJsonObject } from "../environment/json.ts";
 import { parseAssistantMessage } from "../policy/endpointFormat.ts";
@@ -11,7 +12,7 @@ import { listSingleTurns } from "../trajectory/oneTurn.ts";
 import { findChange } from "../trajectory/replay.ts";
 import { asFinished, formatTrajectoryLine } from "../trajectory/trajectory.ts";
 import type { Attempts } from "./attempts.ts";
-import { HttpError, toHttpError } from "./httpError.ts";
+import { describeError, HttpError } from "./httpError.ts";
 import { createOkResponse, parseBody, type JsonResponse } from "./jsonBody.ts";
 import {
   messageBody,
@@ -21,7 +22,7 @@ import {
   tasksQuery,
   userBody,
 } from "./schemas.ts";
-import type { ScoreOptions } from "./score.ts";
+import { addPrefixRewards } from "./score.ts";
 import {
   createServedHeader,
   describeAttempt,
@@ -31,6 +32,7 @@ import {
   listAddedTools,
 } from "./servedAttempt.ts";
 import { describeSession, type SessionApi } from "./sessions/sessionApi.ts";
+import { createAnswerTooLargeError, maxAnswerBytes, startSlices } from "./slices.ts";
 
 const defaultPageSize = 100;
 
@@ -38,11 +40,18 @@ export class TaskApi {
   readonly #catalog: Catalog;
   readonly #sessions: SessionApi;
   readonly #attempts: Attempts;
+  readonly #onBug: ((error: unknown) => void) | undefined;
 
-  constructor(catalog: Catalog, sessions: SessionApi, attempts: Attempts) {
+  constructor(
+    catalog: Catalog,
+    sessions: SessionApi,
+    attempts: Attempts,
+    onBug?: (error: unknown) => void,
+  ) {
     this.#catalog = catalog;
     this.#sessions = sessions;
     this.#attempts = attempts;
+    this.#onBug = onBug;
   }
 
   list(query: unknown): JsonResponse {
@@ -134,19 +143,31 @@ export class TaskApi {
   }
 
   /** The score of an attempt so far; one that has not ended counts as one that hit a limit. */
-  score(sessionId: string, body: unknown): JsonResponse {
+  async score(sessionId: string, body: unknown): Promise<JsonResponse> {
     const session = this.#sessions.get(sessionId);
     this.#attempts.get(session);
-    return createOkResponse(this.#attempts.score(session, parseBody(scoreBody, body)));
+    const { prefixes, ...options } = parseBody(scoreBody, body);
+    const scored = this.#attempts.score(session, options);
+    return createOkResponse(prefixes ? await addPrefixRewards(scored) : scored.score);
   }
 
   /** Scores recorded attempts. One that cannot be scored has an error in its place. */
   async scores(body: unknown): Promise<JsonResponse> {
     const { trajectories, ...options } = parseBody(scoresBody, body);
-    const scores: object[] = [];
-    for (const [i, it] of trajectories.entries())
-      scores.push(await this.#scoreRecorded(it, i, options));
-    return createOkResponse({ scores });
+    const pause = startSlices();
+    const scores: string[] = [];
+    let bytes = 0;
+    for (const [i, it] of trajectories.entries()) {
+      await pause();
+      const score = JSON.stringify(
+        bytes >= maxAnswerBytes
+          ? createAnswerTooLargeError(`trajectories[${i}]`).body
+          : await this.#scoreRecorded(it, i, options),
+      );
+      scores.push(score);
+      bytes += Buffer.byteLength(score);
+    }
+    return { status: 200, text: `{"scores":[${scores.join(",")}]}` };
   }
 
   /** The attempt as trajectory and group files contain it. */
@@ -155,7 +176,11 @@ export class TaskApi {
     return createOkResponse(formatTrajectoryLine(conversation.createTrajectory()));
   }
 
-  async #scoreRecorded(json: unknown, index: number, options: ScoreOptions): Promise<object> {
+  async #scoreRecorded(
+    json: unknown,
+    index: number,
+    { prefixes, ...options }: Omit<z.infer<typeof scoresBody>, "trajectories">,
+  ): Promise<object> {
     try {
       const trajectory = parseTrajectory(json, { file: `trajectories[${index}]`, line: 1 });
       const finished = asFinished(trajectory);
@@ -165,11 +190,10 @@ export class TaskApi {
           `trajectories[${index}] has no end`,
           "add its event of kind ended",
         );
-      return await this.#attempts.scoreRecorded(finished, options);
+      const scored = await this.#attempts.scoreRecorded(finished, options);
+      return prefixes ? await addPrefixRewards(scored) : scored.score;
     } catch (error) {
-      const known = toHttpError(error);
-      if (!known) throw error;
-      return known.body;
+      return describeError(error, this.#onBug).body;
     }
   }
 }

@@ -461,6 +461,23 @@ describe("the conversation", () => {
   });
 });
 
+test("a message of thousands of calls ends the attempt like one that was cut off", async () => {
+  const message = toChatMessage(calling(...Array.from({ length: 2_000 }, () => lookUp)));
+  const { at } = await open("t-move");
+  const body = { seq: 1, message };
+  const answer = await send("POST", `${at}/message`, body, schemas.messageResponse);
+  expect(answer).toMatchObject({ ended: "limit", messages_left: 0 });
+  expect(answer.messages).toHaveLength(256);
+  const scored = await score(at);
+  expect(scored).toMatchObject({ ended: "limit", success: false });
+  expect(scored.reward).toBeTypeOf("number");
+  const other = await open("t-move");
+  expect(await score(other.at, { messages: [message] })).toMatchObject({
+    reward: scored.reward,
+    ended: "limit",
+  });
+});
+
 describe("a score", () => {
   test("can be asked for at any time, and changes nothing", async () => {
     const { at, digest } = await open("t-move");

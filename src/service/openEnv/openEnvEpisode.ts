@@ -236,7 +236,7 @@ export class OpenEnvEpisode {
     const progress = describeProgress(session.attempt!);
     open.isDone ||= progress.ended !== null;
     const score = open.isDone
-      ? this.#attempts.score(session, omitUndefined({ profile: open.profile, ...scored }))
+      ? this.#attempts.score(session, omitUndefined({ profile: open.profile, ...scored })).score
       : null;
     const observation = { ...own, ...progress, reward_breakdown: score };
     return {
