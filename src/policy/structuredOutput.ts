@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { JsonSchema } from "../environment/server.ts";
+import { isTooDeep } from "../storage/jsonDepth.ts";
 import type { ChatMessage, ChatModel, ChatRequest } from "./chatModel.ts";
 
 /** A value that matches the schema, or why there is none, with the tokens that it took. */
@@ -61,7 +62,8 @@ function extractJson(text: string): unknown {
   for (const candidate of [text, findFencedText(text), findBracketedText(text)]) {
     if (candidate === undefined) continue;
     try {
-      return JSON.parse(candidate);
+      const value: unknown = JSON.parse(candidate);
+      if (!isTooDeep(value, "value")) return value;
     } catch {
       // try the next candidate
     }

@@ -80,6 +80,15 @@ export class LineIndex<Entry extends LineRange> {
     return { file: this.#file, entries: this.#entries, skipped: this.#skipped };
   }
 
+  /** A line of another shape than the entry expects is one that cannot be read. */
+  #parseSafely(text: string, range: LineRange): Entry | string {
+    try {
+      return this.#parseEntry(text, range);
+    } catch (error) {
+      return `its fields are not as expected (${(error as Error).message})`;
+    }
+  }
+
   async #hasOnlyGrown(): Promise<boolean> {
     const { offset } = this.#position;
     if (offset === 0) return false;
@@ -102,7 +111,7 @@ export class LineIndex<Entry extends LineRange> {
     const start = this.#position.offset;
     for await (const line of readLines(this.#file, this.#position)) {
       const { number, offset, bytes, whole, text } = line;
-      const entry = this.#parseEntry(text, { number, offset, bytes });
+      const entry = this.#parseSafely(text, { number, offset, bytes });
       if (typeof entry === "object") this.#entries.push(entry);
       else {
         const reason = !whole && isCutOff(text) ? tornReason : entry;

@@ -1,4 +1,5 @@
 /** The attempts that synthesis rejected: an index of their file, and each one as a transcript. */
+import { describeTooDeep, isTooDeep } from "../../storage/jsonDepth.ts";
 import { LineIndexes, type IndexedLines, type LineRange } from "../../storage/lineIndex.ts";
 import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report/report.ts";
 import { parseStateLog, type Transition } from "../../synthesis/pipeline/conversation/stateLog.ts";
@@ -27,6 +28,7 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): Reject
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
+  if (isTooDeep(line, "document")) return `it is ${describeTooDeep("document")}`;
   if (line?.format !== rejectedFormat)
     return `its format is ${String(line?.format)}, and this version reads ${rejectedFormat}`;
   const { id, servers, reason, why = "", chain = [], events = [], log = [] } = line;

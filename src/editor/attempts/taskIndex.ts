@@ -7,6 +7,7 @@
  * 0.50 s, skipping the trajectory's value with a scanner and parsing the rest 0.44 s, and `visit`
  * of jsonc-parser 0.92 s. The longest time without a pause is 13 ms.
  */
+import { describeTooDeep, isTooDeep } from "../../storage/jsonDepth.ts";
 import {
   LineIndexes,
   type IndexedLines,
@@ -51,6 +52,7 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): TaskEn
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
+  if (isTooDeep(task, "document")) return `it is ${describeTooDeep("document")}`;
   if (task?.format !== taskFormat && !isEarlierTaskLine(task))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
   const { id, turns, kind, split, servers, goals } = task;

@@ -46,6 +46,8 @@ test("a line that is not a task is listed with the reason, and the others are in
       "",
       good,
       '{"format":"prove/task@1","id":"x"}',
+      JSON.stringify({ ...(JSON.parse(good) as object), goals: 5 }),
+      good.replace('"goals":[', `"x":${"[".repeat(3_000)}${"]".repeat(3_000)},"goals":[`),
       good.slice(0, 200),
     ].join("\n"),
   );
@@ -55,7 +57,9 @@ test("a line that is not a task is listed with the reason, and the others are in
     { line: 1, reason: "its format is prove/task@9, and this version reads prove/task@4" },
     { line: 2, reason: expect.stringContaining("is not JSON") },
     { line: 5, reason: "it lacks a field that every task has" },
-    { line: 6, reason: "the line is torn: its end was never written" },
+    { line: 6, reason: expect.stringMatching(/^its fields are not as expected \(/) },
+    { line: 7, reason: "it is nested more than 96 levels deep" },
+    { line: 8, reason: "the line is torn: its end was never written" },
   ]);
 });
 
