@@ -1,13 +1,5 @@
 /** Appending lines to files: new ones, torn ones, and on disks that are full. */
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -110,14 +102,5 @@ describe("appending one line", () => {
     const file = writeFile('{"a":1}\n{"b":');
     appendLine(file, "3");
     expect(readFileSync(file, "utf8")).toBe('{"a":1}\n{"b":\n3\n');
-  });
-
-  // /dev/full stands in for a full disk: every write to it fails as on one
-  test.runIf(existsSync("/dev/full"))("reports a full disk and what to do about it", () => {
-    const file = join(folder, "full");
-    symlinkSync("/dev/full", file);
-    expect(() => appendLine(file, "one")).toThrow(
-      /^the disk is full: .*full could not be written .*: free some space/,
-    );
   });
 });
