@@ -1,6 +1,7 @@
 /** What a request with many parts costs others: the size of its answer, and how long they wait. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
+import * as schemas from "../../src/service/schemas.ts";
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { countingCatalog, sendRequest } from "./countingService.ts";
 
@@ -19,7 +20,7 @@ const sendBatch = async (requests: readonly object[]) => {
   const { json } = await sendRequest(`${serving.url}/v1/sessions:batch`, "POST", {
     body: { requests },
   });
-  return (json as { results: readonly Result[] }).results;
+  return (json as unknown as { results: readonly Result[] }).results;
 };
 
 test("the answer to a batch has a limit, and what it leaves out is not executed", async () => {
@@ -52,7 +53,7 @@ test("the answer to a batch has a limit, and what it leaves out is not executed"
 
 test("others are answered while a batch is executed", async () => {
   const getCount = async () =>
-    ((await sendRequest(`${serving.url}/health`, "GET")).json as { sessions: number }).sessions;
+    schemas.healthResponse.parse((await sendRequest(`${serving.url}/health`, "GET")).json).sessions;
   const before = await getCount();
   const requests = Array.from({ length: 6_000 }, () => ({
     do: "open",
