@@ -44,7 +44,7 @@ const modules = {
   rollouts: { modules: ["policy", "trajectory", "environment"] },
   reward: { modules: ["trajectory", "environment"] },
   evaluation: { modules: ["reward", "policy", "trajectory", "environment"] },
-  run: { modules: ["reward", "trajectory", "environment", "channel"] },
+  run: { modules: ["rollouts", "reward", "trajectory", "environment", "channel"] },
   compute: {
     packages: [
       ...tensorflow,

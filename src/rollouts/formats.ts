@@ -21,3 +21,10 @@ export const rolloutFormats: readonly RolloutFormat[] = [
   verifiers,
   otlp,
 ];
+
+/** The format with that name. */
+export function findFormat(name: string): RolloutFormat {
+  const format = rolloutFormats.find(it => it.name === name);
+  if (!format) throw new Error(`unknown format ${name}`);
+  return format;
+}

@@ -12,6 +12,7 @@ import {
   tornReason,
   type Line,
 } from "../storage/jsonLines.ts";
+import { readTextsAt, type LineRange } from "../storage/lineIndex.ts";
 import { readParquetRows } from "../storage/parquet.ts";
 import { checkJson } from "../storage/parseJson.ts";
 import { parsePythonJson, replaceNonFinite, formatReplaced } from "../storage/pythonJson.ts";
@@ -23,6 +24,7 @@ import {
   type OmittedPart,
   type Rollout,
   type RolloutFormat,
+  type RolloutPlace,
   type Row,
 } from "./rollout.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
@@ -37,27 +39,90 @@ export async function* readRollouts(
   remarks: RowRemarks,
 ): AsyncGenerator<Rollout> {
   const ids = new Map<string, number>();
-  for (const { file, name } of await listFiles(path, format)) {
-    const rows = readRows(file, format, remarks);
-    for await (const { json, number } of format.regroup?.(rows) ?? rows) {
-      const { noun } = format;
-      const rollout = format.parseRow(json, {
-        check: (schema, it) =>
-          checkJson(schema, it, {
-            file,
-            line: number,
-            noun,
-            remedy: `give a file that ${format.writer} wrote, or another format`,
-          }),
-        omit: remarks.countOmitted,
-        skip: reason => remarks.reportSkipped(`${file}:${number} ${reason}`),
-      });
-      if (!rollout) continue;
-      const id = rollout.id ?? `${name}:${number}`;
+  for (const { file, name } of await listFiles(path, format))
+    for await (const { rollout } of readPlacedRollouts(file, format, remarks)) {
+      const id = rollout.id || name;
       const count = (ids.get(id) ?? 0) + 1;
       ids.set(id, count);
       yield { ...rollout, id: count === 1 ? id : `${id}#${count}` };
     }
+}
+
+/** A rollout and where it is. Several may have the same id. */
+interface PlacedRollout {
+  readonly rollout: Rollout;
+  readonly place: RolloutPlace;
+}
+
+/** Reads the rollouts of a file with their places. */
+export async function* readPlacedRollouts(
+  file: string,
+  format: RolloutFormat,
+  remarks: RowRemarks,
+): AsyncGenerator<PlacedRollout> {
+  yield* parseRows(readRows(file, format, remarks), { file, format, remarks });
+}
+
+/** Reads the rollout at a place, and of a large file as little as is possible. */
+export async function readRolloutAt(
+  file: string,
+  format: RolloutFormat,
+  { attempt, line, part = 0 }: RolloutPlace,
+): Promise<Rollout> {
+  let reason = "";
+  const remarks = new RowRemarks(note => (reason = ` (${note})`));
+  const rows = line ? readRowAt(file, format, line, remarks) : readRows(file, format, remarks);
+  let left = line ? part : attempt;
+  for await (const { rollout } of parseRows(rows, { file, format, remarks }))
+    if (left-- === 0) return rollout;
+  throw new UserError(
+    `${file} has no attempt ${attempt + 1} any longer${reason}`,
+    "open the file again",
+  );
+}
+
+async function* readRowAt(
+  file: string,
+  format: RolloutFormat,
+  line: LineRange,
+  remarks: RowRemarks,
+): AsyncGenerator<Row> {
+  if (line.bytes === 0) return yield* readArchive(file, format, remarks, line.number);
+  for await (const { text } of readTextsAt(file, [line]))
+    yield* parseRow({ ...line, text, whole: true }, `${file}:${line.number}`, remarks);
+}
+
+interface RowSource {
+  readonly file: string;
+  readonly format: RolloutFormat;
+  readonly remarks: RowRemarks;
+}
+
+async function* parseRows(
+  rows: AsyncIterable<Row>,
+  { file, format, remarks }: RowSource,
+): AsyncGenerator<PlacedRollout> {
+  const { noun, writer, regroup } = format;
+  let [attempt, part, last] = [0, 0, 0];
+  for await (const { json, number, line } of regroup?.(rows) ?? rows) {
+    const rollout = format.parseRow(json, {
+      check: (schema, it) =>
+        checkJson(schema, it, {
+          file,
+          line: number,
+          noun,
+          remedy: `give a file that ${writer} wrote, or another format`,
+        }),
+      omit: remarks.countOmitted,
+      skip: reason => remarks.reportSkipped(`${file}:${number} ${reason}`),
+    });
+    if (!rollout) continue;
+    if (line) part = line.number === last ? part + 1 : 0;
+    last = number;
+    yield {
+      rollout: { ...rollout, id: rollout.id ?? `${basename(file)}:${number}` },
+      place: { attempt: attempt++, ...(line ? { line, part } : {}) },
+    };
   }
 }
 
@@ -72,16 +137,8 @@ export async function* readRows(
     yield* rows.map((json, i) => ({ json, number: i + 1 }));
     return;
   }
-  if (archivedRows && extname(file) === ".eval") {
-    let number = 0;
-    for await (const it of readArchivedTexts(file, archivedRows)) {
-      number++;
-      const place = `${file}: ${it.name}`;
-      if ("text" in it) yield* parseRow({ text: it.text, number, whole: true }, place, remarks);
-      else remarks.reportSkipped(`${place} cannot be read (${it.flaw})`);
-    }
-    return;
-  }
+  if (archivedRows && extname(file) === ".eval")
+    return yield* readArchive(file, { archivedRows }, remarks);
   if (await hasLines(file, listKey)) {
     for await (const line of readLines(file))
       yield* parseRow(line, `${file}:${line.number}`, remarks);
@@ -95,13 +152,31 @@ export async function* readRows(
   for (const { line, reason } of skipped) remarks.reportSkipped(`${file}:${line} ${reason}`);
 }
 
+/** The rows in an archive, or the one of that number. */
+async function* readArchive(
+  file: string,
+  { archivedRows }: Pick<RolloutFormat, "archivedRows">,
+  remarks: RowRemarks,
+  only?: number,
+): AsyncGenerator<Row> {
+  let number = only ?? 1;
+  for await (const it of readArchivedTexts(file, archivedRows!, only)) {
+    const place = `${file}: ${it.name}`;
+    const line = { number, offset: 0, bytes: 0, whole: true };
+    if ("text" in it) yield* parseRow({ ...line, text: it.text }, place, remarks);
+    else remarks.reportSkipped(`${place} cannot be read (${it.flaw})`);
+    number++;
+  }
+}
+
 function* parseRow(
-  { text, number, whole }: Pick<Line, "text" | "number" | "whole">,
+  { text, number, offset, bytes, whole }: Line,
   place: string,
   remarks: RowRemarks,
 ): Generator<Row> {
   try {
-    yield { json: parsePythonJson(text, remarks.countReplaced), number };
+    const json = parsePythonJson(text, remarks.countReplaced);
+    yield { json, number, line: { number, offset, bytes } };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const isTorn = !whole && isCutOff(replaceNonFinite(text).text);

@@ -4,6 +4,7 @@ import { computeDigest, deepFreeze } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { Call } from "../environment/outcome.ts";
 import { parseJsonOrText } from "../policy/chatMessages.ts";
+import type { LineRange } from "../storage/lineIndex.ts";
 import {
   trajectoryFormat,
   createEvents,
@@ -23,7 +24,11 @@ export interface RolloutCall extends Call {
 
 export type RolloutMessage =
   | { readonly role: "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly RolloutCall[] };
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly RolloutCall[];
+    };
 
 export interface Rollout {
   /** Whatever the software calls the attempt. */
@@ -74,12 +79,26 @@ export function createShownTrajectory(
   };
 }
 
+/** The attempt with its own id, by the policy that the file names. */
+export const showRollout = (rollout: Rollout, { name }: RolloutFormat): Trajectory =>
+  createShownTrajectory(rollout, {
+    id: rollout.id,
+    format: name,
+    policy: rollout.policy ?? name,
+  });
+
 const emptyCatalogDigest = computeDigest(deepFreeze([]));
 
 const addOutcomes = (message: RolloutMessage): RecordedMessage =>
   message.role === "user"
     ? message
-    : { ...message, calls: message.calls.map(it => ({ ...it, outcome: parseOutcome(it) })) };
+    : {
+        ...message,
+        calls: message.calls.map(it => ({
+          ...it,
+          outcome: parseOutcome(it),
+        })),
+      };
 
 /** An attempt whose last message has no calls ended by itself. */
 function guessEnd(messages: readonly RolloutMessage[]): EndedEvent {
@@ -151,6 +170,18 @@ export interface Row {
   readonly json: unknown;
   /** From 1. */
   readonly number: number;
+  /** Where the row is in its file, of which it can be read alone. */
+  readonly line?: LineRange;
+}
+
+/** Where a rollout is in its file. */
+export interface RolloutPlace {
+  /** Its number in the file, from 0. */
+  readonly attempt: number;
+  /** The row that it is in, if that can be read alone; in an archive, the row has no bytes. */
+  readonly line?: LineRange;
+  /** Its number among the rollouts of the row, from 0. */
+  readonly part?: number;
 }
 
 /** A rollout whose id is the file and line unless the row has one. */

@@ -14,6 +14,8 @@ export interface AttemptRow {
   readonly step?: number;
   /** Its number, from 0, in its group or its trajectory file; absent in a tasks file. */
   readonly attempt?: number;
+  /** Its number, from 0, in its line of another software's file. */
+  readonly part?: number;
   readonly task: string;
   /** The first message of the user, shortened. */
   readonly request: string;
@@ -45,7 +47,7 @@ export interface AttemptRow {
 export type PartWeights = Readonly<Record<string, number>>;
 
 /** What a row needs besides the attempt itself. */
-export type RowPlace = Pick<AttemptRow, "line" | "step" | "attempt" | "advantage">;
+export type RowPlace = Pick<AttemptRow, "line" | "step" | "attempt" | "part" | "advantage">;
 
 export type RowReward =
   | {

@@ -8,6 +8,9 @@ import type { Catalog } from "../environment/catalog.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { createScorer, scoreRecorded, type Scorer } from "../reward/scorer.ts";
 import { isAchieved } from "../reward/success.ts";
+import { findFormat } from "../rollouts/formats.ts";
+import { readPlacedRollouts, RowRemarks } from "../rollouts/readRollouts.ts";
+import { showRollout } from "../rollouts/rollout.ts";
 import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
 import { readJsonAt, type LineRange } from "../storage/lineIndex.ts";
 import { checkRegularFile } from "../storage/textFiles.ts";
@@ -37,7 +40,9 @@ export type AttemptSource =
   /** The tasks file of the run is searched for the tasks. */
   | { readonly kind: "step"; readonly run: string; readonly step: number; readonly tasks: string }
   /** The tasks files are searched for the tasks. */
-  | { readonly kind: "trajectories"; readonly file: string; readonly tasks: readonly string[] };
+  | { readonly kind: "trajectories"; readonly file: string; readonly tasks: readonly string[] }
+  /** A file that other software wrote, in one of the formats that `import` reads. */
+  | { readonly kind: "rollouts"; readonly file: string; readonly format: string };
 
 interface ScoredRow {
   readonly row: AttemptRow;
@@ -68,6 +73,8 @@ async function* scoreAttempts(
       return yield* scoreStep(source, scorer);
     case "trajectories":
       return yield* scoreTrajectories(source, scorer);
+    case "rollouts":
+      return yield* scoreRollouts(source, scorer);
     default:
       throw new Error(`unknown source ${JSON.stringify(source satisfies never)}`);
   }
@@ -185,6 +192,21 @@ async function* scoreTrajectories(
   for await (const trajectory of readTrajectories(file, { signal: scorer.options.signal })) {
     const place = { line: { number: 0, offset: 0, bytes: 0 }, attempt: attempt++ };
     yield scorer.score(place, trajectory, await finder.find(trajectory.header.task));
+  }
+}
+
+/** The attempts of other software have no reward; their rows say what they are. */
+async function* scoreRollouts(
+  { file, format: name }: Extract<AttemptSource, { kind: "rollouts" }>,
+  scorer: LineScorer,
+): AsyncGenerator<ScoredRow> {
+  await checkRegularFile(file);
+  const format = findFormat(name);
+  const remarks = new RowRemarks(reason => scorer.options.onSkipped({ line: 0, reason }));
+  for await (const { rollout, place } of readPlacedRollouts(file, format, remarks)) {
+    scorer.options.signal.throwIfAborted();
+    const row = { line: { number: 0, offset: 0, bytes: 0 }, ...place };
+    yield scorer.score(row, showRollout(rollout, format), undefined);
   }
 }
 
@@ -366,6 +388,8 @@ function listFiles(source: AttemptSource): readonly string[] {
       return [getGroupsFile(source.run, source.step), source.tasks];
     case "trajectories":
       return [source.file, ...source.tasks];
+    case "rollouts":
+      return [source.file];
     default:
       throw new Error(`unknown source ${JSON.stringify(source satisfies never)}`);
   }

@@ -20,12 +20,13 @@ type ArchivedText = { readonly name: string } & (
 );
 
 /**
- * The files in an archive whose names match, in their order. Throws a `UserError` for an archive
+ * The files in an archive whose names match, in their order, or the one of that number, from 1. Throws a `UserError` for an archive
  * that was cut off, because its index is at its end.
  */
 export async function* readArchivedTexts(
   file: string,
   names: RegExp,
+  number?: number,
 ): AsyncGenerator<ArchivedText> {
   const zip = await openArchive(file, { autoClose: false }).catch((cause: Error) => {
     const error = toReadError(file, cause);
@@ -38,8 +39,9 @@ export async function* readArchivedTexts(
     await once(zip, "end").catch((cause: Error) => {
       throw createArchiveError(file, cause);
     });
-    for (const entry of entries)
-      if (names.test(entry.fileName)) yield await readEntry(zip, entry, file);
+    const named = entries.filter(it => names.test(it.fileName));
+    const chosen = number === undefined ? named : named.slice(number - 1, number);
+    for (const entry of chosen) yield await readEntry(zip, entry, file);
   } finally {
     zip.close();
   }

@@ -1,6 +1,7 @@
 /** Locates stored attempts, and creates the addresses of their transcripts. */
 import { basename } from "node:path";
 import { Uri } from "vscode";
+import type { RolloutPlace } from "../../rollouts/rollout.ts";
 import type { LineRange } from "../../storage/lineIndex.ts";
 import { toTitle, type AttemptLocation } from "./storedLocation.ts";
 
@@ -16,7 +17,10 @@ export type AttemptNode =
       /** The run. */
       readonly monitor: { readonly folder: string };
       readonly step: number;
-      readonly entry: LineRange & { readonly task: string; readonly attempt: number };
+      readonly entry: LineRange & {
+        readonly task: string;
+        readonly attempt: number;
+      };
     };
 
 export function createTranscriptUri(location: AttemptLocation, name: string): Uri {
@@ -30,6 +34,19 @@ export function createTranscriptUri(location: AttemptLocation, name: string): Ur
     query: JSON.stringify(location),
   });
 }
+
+/** Whether a file may have been written by other software, judged by its name. */
+export const isRolloutFile = ({ scheme, path }: Uri): boolean =>
+  scheme === "file" &&
+  /\.(jsonl?|eval|parquet)$/.test(path) &&
+  !/\.(tasks|trajectory|rejected)\.jsonl$/.test(path);
+
+/** The address of an attempt in a file that other software wrote. */
+export const createRolloutUri = (file: string, format: string, place: RolloutPlace): Uri =>
+  createTranscriptUri(
+    { kind: "rollout", file, format, place },
+    `${basename(file)} attempt ${place.attempt + 1}`,
+  );
 
 export const isTranscript = (uri: Uri): boolean =>
   uri.scheme === "prove" && uri.path.startsWith("/transcripts/");

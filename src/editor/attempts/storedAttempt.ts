@@ -2,6 +2,9 @@
 import type { Uri } from "vscode";
 import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import { getGroupsFile, readRun } from "../../run/folder.ts";
+import { findFormat } from "../../rollouts/formats.ts";
+import { readRolloutAt } from "../../rollouts/readRollouts.ts";
+import { showRollout } from "../../rollouts/rollout.ts";
 import { readJsonAt } from "../../storage/lineIndex.ts";
 import { checkRegularFile } from "../../storage/textFiles.ts";
 import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report/report.ts";
@@ -43,6 +46,12 @@ export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredA
       return readRejectedAttempt(location);
     case "file":
       return readTrajectoryFile(location, findTask);
+    case "rollout": {
+      await checkRegularFile(location.file);
+      const format = findFormat(location.format);
+      const rollout = await readRolloutAt(location.file, format, location.place);
+      return { trajectory: showRollout(rollout, format) };
+    }
     default:
       throw new Error(`unknown attempt location ${JSON.stringify(location satisfies never)}`);
   }
@@ -99,7 +108,10 @@ async function readRejectedAttempt({
   file,
   line,
 }: Extract<AttemptLocation, { kind: "rejected" }>): Promise<StoredAttempt> {
-  const rejected = parseRejected(await readJsonAt(file, line), { file, line: line.number });
+  const rejected = parseRejected(await readJsonAt(file, line), {
+    file,
+    line: line.number,
+  });
   const { id, servers, chain, events } = rejected;
   const header: Trajectory["header"] = {
     kind: "header",

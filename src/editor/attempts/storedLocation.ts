@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import type { Uri } from "vscode";
 import { getGroupsFile } from "../../run/folder.ts";
+import type { RolloutPlace } from "../../rollouts/rollout.ts";
 import type { LineRange } from "../../storage/lineIndex.ts";
 
 /** The query of a transcript's address, as JSON. */
@@ -15,9 +16,20 @@ export type AttemptLocation =
       /** The teacher's attempt at the same task. */
       readonly isTeacher?: true;
     }
-  | { readonly kind: "rejected"; readonly file: string; readonly line: LineRange }
+  | {
+      readonly kind: "rejected";
+      readonly file: string;
+      readonly line: LineRange;
+    }
   /** `attempt` is its number in the file, from 0; the first one if it is absent. */
-  | { readonly kind: "file"; readonly file: string; readonly attempt?: number };
+  | { readonly kind: "file"; readonly file: string; readonly attempt?: number }
+  /** A file that other software wrote, in a format that `import` reads. */
+  | {
+      readonly kind: "rollout";
+      readonly file: string;
+      readonly format: string;
+      readonly place: RolloutPlace;
+    };
 
 /** A name as the path of a transcript has it. */
 export const toTitle = (name: string): string => name.replaceAll(/[^\w. -]+/g, "-");

@@ -22,6 +22,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { listTurns } from "../../trajectory/oneTurn.ts";
 import { openStartState } from "../../trajectory/replay.ts";
+import { recognizeRollouts } from "../../rollouts/recognizeRollouts.ts";
 import { listCalls } from "../../trajectory/trajectory.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import { UserError } from "../../userError.ts";
@@ -32,8 +33,10 @@ import { getRewardProfile } from "../shared/settings.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "./rejectedAttempts.ts";
 import {
+  createRolloutUri,
   createTranscriptUri,
   getNodeUri,
+  isRolloutFile,
   isTranscript,
   type AttemptNode,
 } from "./attemptLocation.ts";
@@ -79,9 +82,15 @@ export class Transcripts implements Disposable {
     ];
   }
 
-  /** Shows the transcript of a node, a transcript or a trajectory file. */
+  /** Shows the transcript of a node, a transcript, a trajectory file or a file of rollouts. */
   async open(attempt: AttemptNode | Uri | undefined, column?: ViewColumn): Promise<void> {
-    await this.#show(this.resolveUri(attempt), column);
+    const uri =
+      attempt instanceof Uri && isRolloutFile(attempt)
+        ? createRolloutUri(attempt.fsPath, (await recognizeRollouts(attempt.fsPath)).name, {
+            attempt: 0,
+          })
+        : this.resolveUri(attempt);
+    await this.#show(uri, column);
   }
 
   /**

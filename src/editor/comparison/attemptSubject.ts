@@ -4,6 +4,7 @@ import { Uri } from "vscode";
 import { z } from "zod";
 import { readRun } from "../../run/folder.ts";
 import type { SelectedRow } from "../../protocol/attemptsPage.ts";
+import { recognizeRollouts } from "../../rollouts/recognizeRollouts.ts";
 import type { AttemptRow } from "../../run/attemptRow.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
@@ -11,14 +12,23 @@ import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
-import { createTranscriptUri } from "../attempts/attemptLocation.ts";
+import { createRolloutUri, createTranscriptUri } from "../attempts/attemptLocation.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 
 const subjectSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tasks"), path: z.string() }),
   z.object({ kind: z.literal("trajectories"), path: z.string() }),
+  z.object({
+    kind: z.literal("rollouts"),
+    path: z.string(),
+    format: z.string(),
+  }),
   /** The path is the run's folder; without a step, all recorded steps are listed. */
-  z.object({ kind: z.literal("run"), path: z.string(), step: z.int().min(1).optional() }),
+  z.object({
+    kind: z.literal("run"),
+    path: z.string(),
+    step: z.int().min(1).optional(),
+  }),
 ]);
 
 export type AttemptSubject = z.infer<typeof subjectSchema>;
@@ -55,6 +65,13 @@ function findFileSubject({ path, fsPath }: Uri): AttemptSubject | undefined {
   return undefined;
 }
 
+/** The subject of a file that other software wrote. Throws a `UserError` if it is of no format. */
+export const findRolloutSubject = async ({ fsPath }: Uri): Promise<AttemptSubject> => ({
+  kind: "rollouts",
+  path: fsPath,
+  format: (await recognizeRollouts(fsPath)).name,
+});
+
 export const createRunSubject = (folder: string, step?: number): AttemptSubject => ({
   kind: "run",
   path: folder,
@@ -79,6 +96,8 @@ export function listSources(
       return [{ kind: "tasks", file: path }];
     case "trajectories":
       return [{ kind: "trajectories", file: path, tasks: tasksFiles }];
+    case "rollouts":
+      return [{ kind: "rollouts", file: path, format: subject.format }];
     case "run": {
       const { tasks } = readRun(path);
       const steps = subject.step === undefined ? listRecordedSteps(path) : [subject.step];
@@ -97,7 +116,7 @@ export function listSources(
 /** The address of the transcript of a row's attempt. */
 export function getRowUri(subject: AttemptSubject, row: AttemptRow): Uri {
   const { path } = subject;
-  const { line, step, attempt = 0, task } = row;
+  const { line, step, attempt = 0, part, task } = row;
   switch (subject.kind) {
     case "tasks":
       return createTranscriptUri({ kind: "task", file: path, line }, task);
@@ -108,6 +127,12 @@ export function getRowUri(subject: AttemptSubject, row: AttemptRow): Uri {
             { kind: "file", file: path, attempt },
             `${getSubjectTitle(subject)} attempt ${attempt + 1}`,
           );
+    case "rollouts":
+      return createRolloutUri(path, subject.format, {
+        attempt,
+        ...(line.number === 0 ? {} : { line }),
+        ...(part === undefined ? {} : { part }),
+      });
     case "run":
       return createTranscriptUri(
         { kind: "group", run: path, step: step!, line },
@@ -130,6 +155,10 @@ export function findRow(subject: AttemptSubject, uri: Uri): SelectedRow | undefi
     case "file":
       return kind === "trajectories" && location.file === path
         ? { attempt: location.attempt ?? 0 }
+        : undefined;
+    case "rollout":
+      return kind === "rollouts" && location.file === path
+        ? { attempt: location.place.attempt }
         : undefined;
     case "group":
       return kind === "run" && location.run === path && !location.isTeacher

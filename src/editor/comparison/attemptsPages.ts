@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Disposable, type Uri, type WebviewPanel, window, workspace } from "vscode";
+import { Disposable, Uri, type WebviewPanel, window, workspace } from "vscode";
 import { z } from "zod";
 import type {
   AttemptRow,
@@ -19,6 +19,7 @@ import type { ScoredRows, ScoringResult } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
+import { isRolloutFile } from "../attempts/attemptLocation.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
@@ -33,6 +34,7 @@ import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import {
   type AttemptSubject,
   createRunSubject,
+  findRolloutSubject,
   findRow,
   findSubject,
   getRowUri,
@@ -78,11 +80,18 @@ export class AttemptsPages implements Disposable {
   async open(node: TasksNode | RunsNode | Uri | undefined): Promise<void> {
     const subject =
       findSubject(node) ??
+      (node instanceof Uri && isRolloutFile(node) ? await findRolloutSubject(node) : undefined) ??
       findSubject(window.activeTextEditor?.document.uri) ??
       (await this.#pickSubject());
     // a run without attempts throws here, before a page is opened
     listSources(subject, []);
     this.#pages.show(JSON.stringify(subject));
+  }
+
+  /** Fills the panel of a custom editor with the attempts of its file. */
+  async fill(panel: WebviewPanel, file: Uri): Promise<void> {
+    const subject = findSubject(file) ?? (await findRolloutSubject(file));
+    this.#pages.restore(panel, JSON.stringify(subject));
   }
 
   /** Fills a panel that was restored after the window was reloaded. */
@@ -296,7 +305,10 @@ export class AttemptTable {
       finish({ skipped });
     } catch (error) {
       if (signal.aborted) return;
-      finish({ skipped: 0, problem: error instanceof UserError ? error.message : String(error) });
+      finish({
+        skipped: 0,
+        problem: error instanceof UserError ? error.message : String(error),
+      });
       if (!(error instanceof UserError)) throw error;
     }
   }

@@ -82,6 +82,11 @@ export class Comparison implements Disposable {
     switch (location.kind) {
       case "group":
         return createTranscriptUri({ ...location, isTeacher: true }, `${task} teacher`);
+      case "rollout":
+        throw new UserError(
+          "an attempt of other software has no teacher",
+          "choose an attempt of a run",
+        );
       case "file": {
         const found = await this.#tasks.findEntry(task);
         if (found) return getNodeUri({ kind: "task", ...found });

@@ -8,6 +8,7 @@ import type { TasksNode } from "../tasks/tasksTree.ts";
 import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
 import { Comparison } from "./comparison.ts";
 import { GroupPages } from "./groupPages.ts";
+import { findActiveFile, importRollouts, RolloutEditor } from "./rolloutFiles.ts";
 
 export function registerAttempts(
   context: ExtensionContext,
@@ -27,11 +28,14 @@ export function registerAttempts(
     comparison,
     pages,
     groups,
+    ...new RolloutEditor(pages).register(),
     registerPageRestorer("attempts", (panel, state) => pages.restore(panel, state["subject"])),
     registerPageRestorer("group", (panel, state) => groups.restore(panel, state["subject"])),
   );
   registerCommands(context, {
     showAttempts: (node?: TasksNode | RunsNode | Uri) => pages.open(node),
+    importRollouts: (file?: Uri) =>
+      importRollouts(file ?? findActiveFile(), dependencies.folder, pages),
     showGroup: (node?: RunsNode) => groups.open(node),
     selectForCompare: (attempt?: AttemptNode | Uri) => comparison.select(attempt),
     compareWithSelected: (attempt?: AttemptNode | Uri) => comparison.compareWithSelected(attempt),
