@@ -20,8 +20,8 @@ type ArchivedText = { readonly name: string } & (
 );
 
 /**
- * The files in an archive whose names match, in their order, or the one of that number, from 1. Throws a `UserError` for an archive
- * that was cut off, because its index is at its end.
+ * The files in an archive whose names match, in their order, or the one of that number, from 1.
+ * Throws a `UserError` for an archive that was cut off, because its index is at its end.
  */
 export async function* readArchivedTexts(
   file: string,
