@@ -2,7 +2,7 @@
  * `benchmark`: measures a model with the official program of a published benchmark, and imports its
  * attempts.
  */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { computeMean } from "../evaluation/interval.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";

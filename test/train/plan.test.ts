@@ -15,7 +15,16 @@ import {
 import { tiny } from "../model/tiny.ts";
 
 const model = { architecture: tiny, context: 64 };
-const lengths = { tasks: 9, opening: 40, conversation: 60, longest: 90, sampled: 12 };
+const lengths = {
+  tasks: 9,
+  opening: 40,
+  longestOpening: 50,
+  tools: 30,
+  mostTools: 35,
+  conversation: 60,
+  longest: 90,
+  sampled: 12,
+};
 const common = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "", workers: 1 };
 const grpo = createRunConfig({ ...common, grpo: { prompts: 4, group: 8 } });
 const sft = createRunConfig({ ...common, method: "sft", sft: { conversations: 4 } });
@@ -78,7 +87,7 @@ test("memory elsewhere: scores of attention for each pair of tokens of a batch",
     estimateMemory(
       student,
       run,
-      { tasks: 1, opening: 10, conversation, longest: conversation, sampled: conversation / 3 },
+      { ...lengths, opening: 10, conversation, longest: conversation, sampled: conversation / 3 },
       false,
     ).activations /
     2 ** 20;
