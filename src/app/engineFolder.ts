@@ -198,7 +198,7 @@ export async function prepareEngineFolder(
   if (engine === verl && findSignatureSyntax(target.model) !== undefined)
     throw new UserError(
       `verl shows tools as JSON Schemas, and ${model} reads them as signatures`,
-      "prepare the training in trl, or set the model back with prove-rl model FOLDER --tools json",
+      "prepare the training in trl, or delete tools from prove.json in the model's folder",
     );
   await fillNewFolder(folder, () => writeFolder(context, { engine, target, tasks, out, fixtures }));
 }
@@ -309,7 +309,7 @@ async function noteMemory(
   print(memory.text);
   if (!memory.fits)
     printNote(
-      `a training of ${target.model} does not fit: ${target.loraRank === undefined ? "train adapters (--lora 16), " : ""}give more GPUs (--gpus) or a smaller model`,
+      `a training of ${target.model} does not fit: ${target.loraRank === undefined ? "train adapters (--lora 16), " : ""}give more GPUs or a smaller model`,
     );
 }
 

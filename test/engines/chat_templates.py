@@ -78,13 +78,18 @@ CONVERSATIONS: dict[str, list[Json]] = {
     "thinking": [USER, saying("<think>\nHm.\n</think>\n\nDone."), USER, calling(SEND), result("1")],
 }
 
-TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+TOKENS: dict[str, Any] = {
+    "bos_token": "<s>",
+    "eos_token": "</s>",
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+}
 
 
 def render(template: str, messages: list[Json]) -> Json:
     asks = messages[-1]["role"] != "assistant"
     try:
-        texts, _ = render_jinja_template(
+        rendered: Any = render_jinja_template(
             conversations=[messages],
             tools=[TOOL],
             chat_template=template,
@@ -94,7 +99,7 @@ def render(template: str, messages: list[Json]) -> Json:
         )
     except Exception as error:  # noqa: BLE001 - whatever a template raises
         return {"error": f"{type(error).__name__}: {error}"}
-    return {"text": texts[0]}
+    return {"text": rendered[0][0]}
 
 
 def main(file: str) -> None:

@@ -39,7 +39,11 @@ LLAMA3 = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 8192,
 }
-GRANITE = {"embedding_multiplier": 12.0, "logits_scaling": 8.0, "attention_multiplier": 0.25}
+GRANITE: dict[str, Any] = {
+    "embedding_multiplier": 12.0,
+    "logits_scaling": 8.0,
+    "attention_multiplier": 0.25,
+}
 CONFIGS = {
     "llama": LlamaConfig(**SIZES, rope_parameters=LLAMA3 | {"rope_theta": 500_000.0}),
     "qwen2": Qwen2Config(**SIZES, tie_word_embeddings=True),

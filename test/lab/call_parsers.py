@@ -39,7 +39,7 @@ def find_package(name: str) -> str:
 def load_verl() -> Parse:
     """verl's Hermes parser, without the packages that the rest of verl needs."""
     folder = Path(find_package("verl"))
-    stubs = {
+    stubs: dict[str, dict[str, Any]] = {
         "verl.tools.schemas": {"OpenAIFunctionToolSchema": object},
         "verl.utils.ray_utils": {"get_event_loop": asyncio.get_running_loop},
         "verl.utils.rollout_trace": {"rollout_trace_op": lambda function: function},

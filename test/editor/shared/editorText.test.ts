@@ -69,6 +69,10 @@ const onlyInTerminal = [
   "leave out --constrain, which works with small students",
   "run the command itself instead, such as prove-rl synthesize",
   "use Node 22.15 or later, or give a log in JSON: inspect log convert --to json",
+  "merge them with llama-gguf-split --merge, and name the file that it writes",
+  "raise --max-tokens, offer fewer tools with --menu chain, or make shorter tasks with --preset student",
+  "prepare both stages in trl, or give the model that they made with --model",
+  "write it as one with prove-rl model --from-gguf FILE --out FOLDER, and give that",
 ];
 const commandLine = /prove-rl [a-z]+|--[a-z]{3,}/;
 
