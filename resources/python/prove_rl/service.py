@@ -42,7 +42,8 @@ def find_program() -> list[str]:
     found = beside or shutil.which("prove-rl")
     if found is None:
         raise ServiceError(
-            "there is no program prove-rl: run pip install prove-rl or npm install -g prove-rl"
+            "there is no program prove-rl: install PROVE's Python package, or its npm package so "
+            "that prove-rl is on the PATH"
         )
     return [found]
 
@@ -187,12 +188,18 @@ def join_lines(text: str) -> str:
 
 @contextmanager
 def serve(command: list[str], folder: Path) -> Iterator[str]:
-    """The URL of the service that PROVE_URL names, or of one that is started for the block."""
+    """The URL of the service that PROVE_URL names, or of one that is started for the block.
+
+    `command` begins with Node.js and the program. If this machine does not have them, because the
+    folder was prepared on another one, the program that `find_program` finds is started.
+    """
     url = os.environ.get("PROVE_URL")
     if url:
         yield url
         return
     try:
+        if not all(Path(it).exists() for it in command[:2]):
+            command = [*find_program(), *command[2:]]
         service = Service(command, folder)
     except ServiceError as error:
         sys.exit(str(error))
