@@ -59,7 +59,7 @@ export const engine = defineCommand({
   },
   examples: [
     "engine prepare trl --tasks my.tasks.jsonl --model Qwen/Qwen3-4B-Instruct-2507 --out trl",
-    "engine prepare trl --stages sft,grpo --tasks my.tasks.jsonl --model Qwen/Qwen3-4B --out trl",
+    "engine prepare trl --stages sft,grpo --tasks my.tasks.jsonl --model ./qwen --out trl",
     "engine prepare verl --tasks my.tasks.jsonl --model Qwen/Qwen3-8B --out verl",
     "engine prepare trl --tasks my.tasks.jsonl --model ./tiny --gpus 0 --lora 8 --out trl",
   ],

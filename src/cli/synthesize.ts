@@ -132,7 +132,7 @@ export const synthesize = defineCommand({
     "synthesize --out prove/tasks/first.tasks.jsonl --count 300",
     "synthesize --preset student --servers banking,maps --out small.tasks.jsonl --count 2000",
     "synthesize --scenarios mine.json --servers banking --out mine.tasks.jsonl --count 50",
-    "synthesize --max-tokens 4096 --tokenizer models/SmolLM2-135M --out short.tasks.jsonl --count 300",
+    "synthesize --max-tokens 4096 --tokenizer models/Qwen3 --out short.tasks.jsonl --count 300",
     "synthesize --out taught.tasks.jsonl --count 100 --teacher endpoint --model qwen3-4b",
   ],
   async run(context, _positionals, { out, json, servers, split, scenarios, ...options }) {

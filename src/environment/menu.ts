@@ -10,8 +10,8 @@ interface MenuItem {
 }
 
 /**
- * The tools of a menu, in its order; those marked so have no enum lists in their arguments. `listed`
- * are tools that no server implements. Names without a tool are left out.
+ * The tools of a menu, in its order; those marked so have no enum lists in their arguments.
+ * `listed` are tools that no server implements. Names without a tool are left out.
  */
 export const listMenuTools = (
   tools: ReadonlyMap<string, Tool>,

@@ -1,6 +1,7 @@
 /**
- * What models read of a tool, in prompts, data sets and lists of tools: its name, what it does, and
- * a schema with what a model needs to write a call. A session checks calls against the whole schema.
+ * What models read of a tool, in prompts, data sets and lists of tools: its name, what it does,
+ * and a schema with what a model needs to write a call. A session checks calls against the whole
+ * schema.
  */
 import { z } from "zod";
 import { minute } from "./fieldSchemas.ts";

@@ -90,7 +90,7 @@ describe.each(commands)("prove-rl $name --help", entry => {
         .match(/'[^']*'|\S+/g)!
         .map(it => it.replaceAll("'", ""));
       for (const it of words)
-        if (/^[a-z][\w./]+$/.test(it)) mkdirSync(join(cwd, it), { recursive: true });
+        if (/^[a-zA-Z][\w./-]+$/.test(it)) mkdirSync(join(cwd, it), { recursive: true });
       let isStarted = false;
       await runCommandLine(words, [entry], {
         cwd,

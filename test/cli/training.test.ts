@@ -377,7 +377,7 @@ describe("train", () => {
     const example = readFileSync(join(root, "resources/example/prove/tasks/example.tasks.jsonl"));
     const unknown = String(example)
       .split("\n")
-      .filter(it => it.includes('"split":"train"') && it.includes('"servers":[{"name":"shopping"'));
+      .filter(it => it.includes('"split":"train"') && it.includes('"servers":[{"name":"maps"'));
     writeFileSync(file, unknown.join("\n"));
     const chosen = more.includes("--only-fitting") ? file : tasks();
     const refused = ["--tasks", chosen, "--from", "careless", ...more];

@@ -135,7 +135,7 @@ describe("a student", () => {
     };
     const results = await Promise.allSettled([
       student.next(offer("a", { type: "string", enum: [] }), undefined, { tool: "required" }),
-      student.next(offer("b", { enum: 7 }), undefined, { tool: "required" }),
+      student.next(offer("b", { type: "integer", enum: [] }), undefined, { tool: "required" }),
       student.next(offer("c", { type: "string", enum: ["x"] }), undefined, { tool: "required" }),
     ]);
     for (const it of results.slice(0, 2))

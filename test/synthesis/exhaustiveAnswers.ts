@@ -220,7 +220,10 @@ function findMissingIds(
     : undefined;
 }
 
-/** Whether most values of a result that nobody has said are shown, each under the same key. */
+/**
+ * Whether most values of a result that nobody has said are shown, each under the same key. The
+ * number of rows counts what that list has, and says nothing about another one.
+ */
 function findMostValues(
   unmet: Unmet,
   result: Json,
@@ -228,7 +231,10 @@ function findMostValues(
   shown: readonly Shown[],
 ): string | undefined {
   const values = [...listShown(result, {})].filter(
-    it => !isSaid(text, it.value) && !Object.values(unmet.arguments).flat().includes(it.value),
+    it =>
+      it.key !== "total" &&
+      !isSaid(text, it.value) &&
+      !Object.values(unmet.arguments).flat().includes(it.value),
   );
   const isShown = (wanted: Shown) =>
     shown.some(it => it.key === wanted.key && it.value === wanted.value);
