@@ -1,14 +1,12 @@
 /** Variants of a task have its shape, with other entities and words. */
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
-import { readTasks } from "../../../src/trajectory/file.ts";
 import { listGoalEdges } from "../../../src/trajectory/seenTasks.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import { listOfferedItems, type Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/transports.ts";
-import { readSharedTasks, resources } from "../synthesizeTasks.ts";
+import { readSharedTasks, resources, synthesizeTasks } from "../synthesizeTasks.ts";
 
 let tasks: Task[];
 let taskWithRecovery: Task;
@@ -27,9 +25,13 @@ async function collectVariants(task: Task, count: number, seed = 1): Promise<Tas
 }
 
 test("variants can be limited to the edges of the task", async () => {
-  const example = join(resources, "example/prove/tasks/example.tasks.jsonl");
-  let task: Task | undefined;
-  for await (const it of readTasks(example)) if (it.id === "maps-11-0") task = it;
+  const { tasks: maps } = await synthesizeTasks(12, { servers: ["maps"], seed: 3 });
+  // a place that is found leads to places nearby, whose details the user can ask for as well
+  const nearby = "maps_search_places > maps_nearby_places";
+  const task = maps.find(({ goals }) => {
+    const edges = listGoalEdges(goals);
+    return edges.includes(nearby) && edges.length > 2;
+  });
   const listEdges = async (keepsEdges: boolean) => {
     const options = { catalog, resources, seed: 5, count: 3, keepsEdges };
     const edges: string[] = [];
@@ -37,7 +39,7 @@ test("variants can be limited to the edges of the task", async () => {
       edges.push(...listGoalEdges(it.goals));
     return new Set(edges);
   };
-  expect(await listEdges(false)).toContain("maps_get_place > maps_geocode");
+  expect(await listEdges(false)).toContain("maps_nearby_places > maps_get_place");
   expect(await listEdges(true)).toEqual(new Set(listGoalEdges(task!.goals)));
 });
 
