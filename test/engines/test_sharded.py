@@ -36,10 +36,9 @@ def test_weights_in_parts(served: Served, tiny_model: Path, tmp_path: Path, stra
     config["grpo"] |= {"learning_rate": 0.1, "max_completion_length": 4_000}
     (out / "config.json").write_text(json.dumps(config))
     data = out / "data/train.jsonl"
-    # one row of each task, the shortest last, so that it stays
-    rows = sorted(data.read_text().splitlines(), key=len, reverse=True)
-    tasks = {json.loads(it)["task_id"]: it for it in rows}
-    data.write_text("".join(f"{it}\n" for it in sorted(tasks.values(), key=len)[:4]))
+    # rows of whole tasks, in which the teacher makes calls
+    rows = [it for it in data.read_text().splitlines() if json.loads(it)["turn"] == -1]
+    data.write_text("".join(f"{it}\n" for it in sorted(rows, key=len)[:4]))
 
     launch = [sys.executable, "-m", "accelerate.commands.launch", *STRATEGIES[strategy]]
     launch += ["--num_processes", "2", "--num_machines", "1", "--mixed_precision", "no"]

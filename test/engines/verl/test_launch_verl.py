@@ -3,30 +3,23 @@
 import json
 import subprocess
 import sys
-from importlib import util
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ROOT, Served
+from prove_rl.prepared import launch_verl as launcher
 from verl_worker import choose_rows, create_worker, run_batch, write_call
 
 LISTING = write_call("banking_list_accounts", {}) + "<|im_end|>"
 
 
-def load_launcher(folder: Path) -> Any:
-    spec = util.spec_from_file_location("launch_of_folder", folder / "launch.py")
-    assert spec is not None and spec.loader is not None
-    module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_a_step_becomes_groups_and_metrics(
     verl_folder: Path, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launcher = load_launcher(verl_folder)
+    monkeypatch.setattr(launcher, "FOLDER", verl_folder)
+    monkeypatch.setattr(launcher, "LOG", verl_folder / "verl.jsonl")
+    monkeypatch.setattr(launcher, "ATTEMPTS", verl_folder / "attempts")
     monkeypatch.setenv("PROVE_URL", served.url)
     monkeypatch.setenv("PROVE_RECORD", str(launcher.ATTEMPTS))
     worker = create_worker(
