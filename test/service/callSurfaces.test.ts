@@ -205,13 +205,12 @@ describe.each([
   const own = cases.filter(it => !it.needsTools && it.text + it.calls.length !== "0");
 
   test("all messages have the same calls", async () => {
-    const file = `${format}.jsonl`;
+    const from = `${format}.jsonl`;
     const rows = own.map(it => `${JSON.stringify(createRow(it.message) as Json)}\n`);
-    writeFileSync(join(folder, file), rows.join(""));
-    await importFile(folder, format, file);
+    writeFileSync(join(folder, from), rows.join(""));
+    const { file } = await importFile(folder, format, from);
     const read: object[] = [];
-    for await (const it of readTrajectories(join(folder, "1.trajectory.jsonl")))
-      read.push(...listMessages(it.events));
+    for await (const it of readTrajectories(file)) read.push(...listMessages(it.events));
     expect(JSON.parse(JSON.stringify(read))).toEqual(
       JSON.parse(JSON.stringify(own.map(({ text, calls }) => ({ text, calls })))),
     );

@@ -17,6 +17,7 @@ export async function importFile(cwd: string, format: string, from: string) {
   return {
     ...ran,
     report,
+    file: join(cwd, out),
     scores: report.attempts.map(it => it.reported),
     exists: existsSync(join(cwd, out)),
   };
