@@ -20,7 +20,7 @@ export interface TaskTokens {
   readonly conversation: number;
 }
 
-export type CountTokens = (task: Task) => TaskTokens;
+type CountTokens = (task: Task) => TaskTokens;
 
 /**
  * Counts with the tokenizer and the chat template of a model folder. Results have the length that

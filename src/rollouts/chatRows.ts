@@ -12,10 +12,10 @@ import { argumentsSchema, type CountOmitted, type RolloutMessage } from "./rollo
 const partSchema = z.looseObject({ type: z.string().nullish(), text: z.string().nullish() });
 type Part = z.infer<typeof partSchema>;
 
-/** A text or parts, some of which are no text. */
+/** A text, or parts, which may be images and other media. */
 export const contentSchema = z.union([z.string(), z.array(partSchema)]).nullish();
 
-/** The text of a content. Of a part that is no text, it has a placeholder, and it is counted. */
+/** The text of a content. Parts that are not text become a placeholder, and are counted. */
 export function formatContent(content: z.infer<typeof contentSchema>, omit: CountOmitted): string {
   if (typeof content === "string") return content;
   return (content ?? []).map(it => formatPart(it, omit)).join("");
@@ -77,7 +77,7 @@ const chatRowSchema = z.discriminatedUnion("role", [
   resultSchema,
 ]);
 
-export type ChatRow = z.infer<typeof chatRowSchema>;
+type ChatRow = z.infer<typeof chatRowSchema>;
 
 /** Messages, as a list or as its JSON text. */
 export const chatRowsSchema = z.preprocess(
@@ -85,7 +85,7 @@ export const chatRowsSchema = z.preprocess(
   z.array(chatRowSchema),
 );
 
-/** The list of messages that a text is the JSON of. */
+/** The messages in a text that is JSON. */
 export function parseMessageList(text: string): readonly unknown[] | undefined {
   if (!/^\s*\[\s*\{/.test(text)) return undefined;
   const list = parseOrUndefined(text);
@@ -155,7 +155,7 @@ function parseUsedTool({ type, id, name, input }: Part): NamedCall | undefined {
   return { id: typeof id === "string" ? id : undefined, name, arguments: (input ?? {}) as Json };
 }
 
-/** A user's message may have results instead: as parts, or as text after calls that are text. */
+/** The results in a user's message: as parts, or as text after calls that are text. */
 function addUser(
   conversation: ConversationBuilder,
   content: z.infer<typeof contentSchema>,

@@ -17,7 +17,7 @@ export function describeJsonFault(text: string, { what, at }: JsonFault): string
 }
 
 /** The end of the value, unless its structure is broken, and the first fault. */
-export interface JsonScan {
+interface JsonScan {
   readonly end?: number;
   readonly fault?: JsonFault;
 }

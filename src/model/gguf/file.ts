@@ -8,7 +8,7 @@ import { UserError } from "../../userError.ts";
 import { blockTypes, getTypeName, type BlockType } from "./blocks.ts";
 
 /** A value of the metadata. Arrays have values of one type. */
-export type GgufValue = number | string | boolean | readonly GgufValue[];
+type GgufValue = number | string | boolean | readonly GgufValue[];
 
 interface GgufTensor {
   /** As in safetensors: the rows first. A GGUF file has them in the other order. */
