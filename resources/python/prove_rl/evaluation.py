@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 COLUMNS = {
@@ -35,16 +35,19 @@ class Evaluation:
         """The mean values by step; success is absent if no row has a goal."""
 
     def __str__(self) -> str:
-        rows = [["step", *COLUMNS]] + [
-            [str(step), *(format_value(name, values.get(name)) for name in COLUMNS)]
-            for step, values in self.steps.items()
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(it.rjust(width) for it, width in zip(row, widths, strict=True))
-            for row in rows
-        ]
-        return "\n".join(lines)
+        return format_table("step", {str(step): it for step, it in self.steps.items()})
+
+
+def format_table(heading: str, evaluations: Mapping[str, Mapping[str, float]]) -> str:
+    """Evaluations under each other, each with its name in the first column."""
+    rows = [[heading, *COLUMNS]] + [
+        [name, *(format_value(it, values.get(it)) for it in COLUMNS)]
+        for name, values in evaluations.items()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(it.rjust(width) for it, width in zip(row, widths, strict=True)) for row in rows
+    )
 
 
 def format_value(name: str, value: float | None) -> str:

@@ -18,8 +18,8 @@ which are logged. It was tested with TRL 1.16.0; `AsyncGRPOTrainer`, which runs 
 process, was not.
 """
 
+from ..evaluation import Evaluation
 from .environment import Environment
-from .evaluation import Evaluation
 from .processes import end_process, save_model, write_together
 from .prove import Prove
 from .template import prepare_template

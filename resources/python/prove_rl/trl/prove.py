@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..calls import read_message
 from ..client import BUSY, Client, Json, create_delays, format_body
+from ..evaluation import Evaluation
 from ..groups import write_groups
 from ..service import Service, run_program
 from .environment import (
@@ -23,7 +24,6 @@ from .environment import (
     create_result_error,
     read_result,
 )
-from .evaluation import Evaluation
 from .template import (
     clean_message,
     create_message,
