@@ -25,6 +25,8 @@ export interface GroupCell {
   readonly goal?: number;
   /** The teacher's call, before the turn that was attempted. */
   readonly isGiven?: true;
+  /** What was to be told by the end of the turn; absent for all but the last cell of a turn. */
+  readonly answers?: readonly { readonly isTold: boolean; readonly text: string }[];
   /** Of the cell's message; absent for all but the first call of a message. */
   readonly tokens?: SampledTokens;
 }

@@ -144,9 +144,9 @@ function visitIds(
 }
 
 /**
- * Canonical text, with `=` for parts that are unchanged since `start`. Array items that contain
- * something generated are sorted: their order is that of the calls, and independent goals may run
- * in any order.
+ * Canonical text, with `=` for parts that are unchanged since `start`. The items of a list are
+ * sorted: their order is that of the calls, and independent goals may run in any order. No world
+ * has a list whose order a user asks for.
  */
 export function formatCanonical(
   value: Json,
@@ -162,23 +162,13 @@ export function formatCanonical(
     const texts = (value as readonly Json[]).map((it, i) =>
       formatCanonical(it, names, times, getChild(start, String(i))),
     );
-    const isGenerated = (value as readonly Json[]).map(it => containsGenerated(it, names, times));
-    const sortedTexts = texts.filter((_, i) => isGenerated[i]).toSorted();
-    return `[${texts.map((it, i) => (isGenerated[i] ? sortedTexts.shift()! : it)).join(",")}]`;
+    return `[${texts.toSorted().join(",")}]`;
   }
   const entries = Object.entries(value).map(
     ([key, it]) =>
       `${JSON.stringify(replaceTexts(key, names))}:${formatCanonical(it, names, times, getChild(start, key))}`,
   );
   return `{${entries.toSorted().join(",")}}`;
-}
-
-function containsGenerated(value: Json, names: TextNames, times: ReadonlySet<string>): boolean {
-  if (typeof value === "string") return times.has(value) || replaceTexts(value, names) !== value;
-  if (value === null || typeof value !== "object") return false;
-  return Object.entries<Json>(value).some(
-    ([key, it]) => containsGenerated(key, names, times) || containsGenerated(it, names, times),
-  );
 }
 
 /** Cheap, because states share the parts that no call has changed and cache their digests. */

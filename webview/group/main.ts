@@ -144,7 +144,7 @@ function createRow({ tool, cells }: GroupRow): HTMLElement {
 
 function createCell(cell: GroupCell | null, isSame: boolean): HTMLElement {
   if (!cell) return element("td", { class: "missing quiet" }, "—");
-  const { text, outcome, message, goal, call, isGiven, tokens } = cell;
+  const { text, outcome, message, goal, call, isGiven, answers = [], tokens } = cell;
   const isFault = outcome !== undefined && outcome !== "ok";
   const shown = escapeInvisible(text);
   return element(
@@ -161,6 +161,9 @@ function createCell(cell: GroupCell | null, isSame: boolean): HTMLElement {
       ? element("p", { class: "quiet" }, "serves no goal")
       : undefined,
     isGiven && element("p", { class: "quiet" }, "the teacher's"),
+    ...answers.map(it =>
+      element("p", { class: it.isTold ? "good" : "bad" }, escapeInvisible(it.text)),
+    ),
     tokens && createTokenStrip(tokens),
   );
 }

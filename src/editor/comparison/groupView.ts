@@ -10,6 +10,7 @@ import type {
   GroupView,
   SampledTokens,
 } from "../../protocol/groupPage.ts";
+import { describeAnswer } from "../../reward/breakdownText.ts";
 import type { GroupLine } from "../../run/group.ts";
 import { countGivenCalls, countGivenEvents } from "../../trajectory/oneTurn.ts";
 import { startsTurn } from "../../trajectory/trajectory.ts";
@@ -52,7 +53,10 @@ const createRows = (lists: readonly (readonly Item[])[]): readonly GroupRow[] =>
     };
   });
 
-/** The calls of an attempt and its messages without a call, in order. */
+/**
+ * The calls of an attempt and its messages without a call, in order. The last one of a turn has
+ * what was to be told by the end of the turn.
+ */
 function listItems(line: GroupLine): readonly Item[] {
   const { events } = line.trajectory;
   const given = countGivenCalls(line.trajectory);
@@ -89,7 +93,13 @@ function listItems(line: GroupLine): readonly Item[] {
     });
     call++;
   }
-  return items;
+  return items.map((it, i) => {
+    if (items.findLastIndex(({ turn }) => turn === it.turn) !== i) return it;
+    const due = line.breakdown.answers?.filter(({ turn }) => turn === it.turn) ?? [];
+    if (due.length === 0) return it;
+    const answers = due.map(fact => ({ isTold: fact.isTold, text: describeAnswer(fact) }));
+    return { ...it, cell: { ...it.cell, answers } };
+  });
 }
 
 /** The tokens of a message, for the first item of the message only. */

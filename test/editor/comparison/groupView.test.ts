@@ -86,6 +86,25 @@ test("a refused call has its message and serves as the reward says", () => {
   expect(cell).not.toHaveProperty("goal");
 });
 
+test("the last message of a turn shows what was to be told", () => {
+  const due = { turn: 0, subject: "the balance of Savings", wanted: "3,550.00" };
+  const answers = [
+    { ...due, isTold: true },
+    { ...due, isTold: false, note: "told 3,505.00, is 3,550.00" },
+  ];
+  const [turn] = createGroupView(place, [
+    { ...whole, breakdown: { ...whole.breakdown, answers } },
+  ]).turns;
+  expect(turn!.rows.map(it => it.cells[0]?.answers?.map(({ text }) => text))).toEqual([
+    undefined,
+    undefined,
+    [
+      "✓ told the balance of Savings: 3,550.00",
+      "✗ the balance of Savings: told 3,505.00, is 3,550.00",
+    ],
+  ]);
+});
+
 test("clipped tokens belong to their message and carry no gradient", () => {
   const clipped = { ...whole, clipped: [1, 4, 4, 11] };
   const { columns, turns } = createGroupView(place, [clipped]);
