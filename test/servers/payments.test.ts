@@ -74,11 +74,11 @@ describe("billing", () => {
       ],
       returns({ total: 800 }),
     ));
-  test("does not check the credit for a draft", () =>
+  test("a draft counts like an invoice: 450 + 750 is just within 1200", () =>
     check(
       [
         create(bluepeak, { send_on: "2026-03-10" }, [
-          { text: "Website", quantity: 1, unit_price: 800 },
+          { text: "Website", quantity: 1, unit_price: 750 },
         ]),
       ],
       returns({ status: "draft" }),
@@ -359,38 +359,47 @@ describe("webhooks", () => {
 });
 
 describe("loopholes", () => {
-  const draft = (unit_price: number): Call => [
+  const bill = (unit_price: number, send_on?: string, customer_id = bluepeak): Call => [
     "create_invoice",
     {
-      customer_id: bluepeak,
-      send_on: "2026-03-10",
+      customer_id,
       lines: [{ text: "Website", quantity: 1, unit_price }],
+      ...(send_on && { send_on }),
     },
   ];
-  test("a draft over more than the credit is not billed tomorrow", () =>
-    check([draft(1200.01)], refuses("limit_exceeded", /drafts over 0 and may owe 1200: another/)));
+  const draft = (unit_price: number, customer_id?: string) =>
+    bill(unit_price, "2026-03-10", customer_id);
+  test("a draft over more than the credit leaves is not billed tomorrow", () =>
+    check([draft(750.01)], refuses("limit_exceeded", /owes 450 and may owe 1200: another 750.01/)));
   test("several drafts together do not pass the credit either", () =>
     check(
-      [draft(700), draft(501)],
-      refuses("limit_exceeded", /owes 450, has drafts over 700 and may owe 1200/),
+      [draft(700), draft(51)],
+      refuses("limit_exceeded", /owes 450, has drafts over 700 and may owe 1200: another 51 is/),
+    ));
+  test("an invoice counts the drafts that will go out: 450 + 700 + 51", () =>
+    check(
+      [draft(700), bill(51)],
+      refuses("limit_exceeded", /owes 450, has drafts over 700 and may owe 1200: another 51 is/),
     ));
   test("a voided draft makes room for another", () =>
     check(
-      [draft(1200), ["void_invoice", { invoice_id: "inv_6875" }], draft(900)],
-      returns({ total: 900 }),
+      [draft(750), ["void_invoice", { invoice_id: "inv_6875" }], draft(700)],
+      returns({ total: 700 }),
     ));
-  const billAll: Call = [
-    "create_invoice",
-    { customer_id: orchard, lines: [{ text: "Film", quantity: 1, unit_price: 2185 }] },
-  ];
+  const billAll = bill(2185, undefined, orchard);
   const giveBack: Call = ["refund_payment", { payment_id: part, amount: 100 }];
   test("a refund does not let a customer owe more than their credit: 315 + 2185 + 100", () =>
     check(
       [billAll, giveBack],
       refuses(
         "limit_exceeded",
-        /Orchard Foods owes 2500 and may owe 2500: invoice 43 \(inv_107\) is open, so that another 100/,
+        /Orchard Foods owes 2500 and may owe 2500: another 100 is too much/,
       ),
+    ));
+  test("a refund counts the drafts that will go out: 315 + 2185 + 100", () =>
+    check(
+      [draft(2185, orchard), giveBack],
+      refuses("limit_exceeded", /owes 315, has drafts over 2185 and may owe 2500: another 100 is/),
     ));
   test("after a payment there is room for the refund", () =>
     check(
@@ -398,7 +407,7 @@ describe("loopholes", () => {
       returns({ refunded: 100, invoice_left: 415 }),
     ));
   test("who owes too much already gets no drafts", () =>
-    check([draft(1)], refuses("limit_exceeded", /owes 450, has drafts over 0 and may owe 400/), {
+    check([draft(1)], refuses("limit_exceeded", /owes 450 and may owe 400/), {
       edits: { "customers.cus_104.credit": 400 },
     }));
 });
@@ -445,7 +454,7 @@ describe("every rule can be broken", () => {
     "Direct debits are made only where the customer has agreed to them.": {
       "payments.pmt_900": payment,
     },
-    "No invoice, draft or refund takes an active customer beyond their credit.": {
+    "No invoice, draft or refund takes an active customer beyond their credit, drafts included.": {
       "invoices.inv_900": invoice,
       "events.evt_900": event,
     },

@@ -14,7 +14,6 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { roundToCents } from "../../environment/amounts.ts";
 import { getSchemas } from "../kit/table.ts";
 import {
   computeLineAmount,
@@ -24,7 +23,7 @@ import {
   computeOpenAmount,
   PaymentsState,
   logEvent,
-  sumDrafts,
+  requireCredit,
   sumOwed,
   getInvoiceStatus,
   computeTotal,
@@ -36,35 +35,6 @@ import {
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
 const tool = createToolFactory(PaymentsState);
-
-/**
- * Refuses an invoice with which the customer would owe more than their credit, and a draft with
- * which their drafts would come to more.
- */
-function requireCredit(
-  state: PaymentsState,
-  { customer_id, issued, total }: Pick<Invoice, "customer_id" | "issued"> & { total: number },
-  now: string,
-): void {
-  const { name, credit } = state.customers[customer_id]!;
-  const owed = sumOwed(state, customer_id, now);
-  if (issued === now.slice(0, 10)) {
-    if (roundToCents(owed + total) > credit)
-      refuse(
-        "limit_exceeded",
-        `${name} owes ${owed} and may owe ${credit}: another ${total} is too much`,
-        "record a payment first, bill less, or send it on a later day",
-      );
-    return;
-  }
-  const drafted = sumDrafts(state, customer_id, now);
-  if (owed > credit || roundToCents(drafted + total) > credit)
-    refuse(
-      "limit_exceeded",
-      `${name} owes ${owed}, has drafts over ${drafted} and may owe ${credit}: another draft over ${total} is too much`,
-      "record a payment first, bill less, or void a draft with payments_void_invoice",
-    );
-}
 
 export const invoiceTools = {
   create_invoice: tool({
@@ -118,7 +88,12 @@ export const invoiceTools = {
           "choose a later last day to pay",
         );
       const total = computeTotal({ lines });
-      requireCredit(getOriginal(state), { customer_id, issued, total }, context.now);
+      requireCredit(getOriginal(state), {
+        customer_id,
+        more: total,
+        now: context.now,
+        hint: "bill less, record a payment first, or void a draft with payments_void_invoice",
+      });
       const number =
         1 + Math.max(0, ...Object.values(getOriginal(state).invoices).map(it => it.number));
       const invoice: Invoice = { number, customer_id, status: "open", issued, due, lines };

@@ -14,7 +14,7 @@ import {
   logEvent,
   paymentMethods,
   payments,
-  sumOwed,
+  requireCredit,
   sumRefunds,
   type Payment,
   invoices,
@@ -37,25 +37,6 @@ const paymentRow = payments.fields({
 
 const getPayer = ({ invoice_id }: Payment, { customers, invoices }: PaymentsState) =>
   customers[invoices[invoice_id]!.customer_id]!.name;
-
-/** Refuses a refund of an open invoice with which the customer would owe more than their credit. */
-function requireCredit(
-  state: PaymentsState,
-  { invoice_id }: Payment,
-  refunded: number,
-  now: string,
-): void {
-  const invoice = state.invoices[invoice_id]!;
-  const { name, credit, status } = state.customers[invoice.customer_id]!;
-  if (invoice.status !== "open" || status === "archived") return;
-  const owed = sumOwed(state, invoice.customer_id, now);
-  if (roundToCents(owed + refunded) > credit)
-    refuse(
-      "limit_exceeded",
-      `${name} owes ${owed} and may owe ${credit}: invoice ${invoice.number} (${invoice_id}) is open, so that another ${refunded} would be owed`,
-      "give back less, or record a payment first",
-    );
-}
 
 const tool = createToolFactory(PaymentsState);
 
@@ -160,7 +141,14 @@ export const paymentTools = {
           `${description} has ${left} that can be given back, ${refunded} is more`,
           `give at most ${left}`,
         );
-      requireCredit(state, payment, refunded, context.now);
+      const { number, customer_id, status } = state.invoices[payment.invoice_id]!;
+      if (status === "open" && state.customers[customer_id]!.status === "active")
+        requireCredit(getOriginal(state), {
+          customer_id,
+          more: refunded,
+          now: context.now,
+          hint: `invoice ${number} (${payment.invoice_id}) is open, so that what is given back is owed again: give back less, record a payment first, or void a draft`,
+        });
       payment.refunds.push({ amount: refunded, at: context.now, reason });
       const invoice = state.invoices[payment.invoice_id]!;
       logEvent(state, context, "payment.refunded", payment.reference);

@@ -12,12 +12,11 @@ import {
 } from "../../environment/invariants.ts";
 import { type Invariant, defineServer } from "../../environment/server.ts";
 import {
+  computeOpenAmount,
   computeTotal,
   getLastRefundDay,
   listInvoicePayments,
   PaymentsState,
-  sumDrafts,
-  sumOwed,
   sumReceived,
   sumRefunds,
   references,
@@ -109,23 +108,27 @@ const invariants: readonly Invariant<PaymentsState>[] = [
     },
   ),
   rule(
-    "No invoice, draft or refund takes an active customer beyond their credit.",
+    "No invoice, draft or refund takes an active customer beyond their credit, drafts included.",
     function* (state, before) {
       if (!before) return;
-      const now = listAddedRows(before.events, state.events)[0]?.[1].at ?? "";
+      const sumOpen = (customerId: string) =>
+        sumAmounts(
+          Object.entries(state.invoices)
+            .filter(([, it]) => it.customer_id === customerId)
+            .map(([id, it]) => computeOpenAmount(state, id, it)),
+        );
       for (const [id, it] of listAddedRows(before.invoices, state.invoices)) {
         const { credit, status } = state.customers[it.customer_id]!;
-        const isDraft = it.issued > now.slice(0, 10);
-        const sum = (isDraft ? sumDrafts : sumOwed)(state, it.customer_id, now);
+        const sum = sumOpen(it.customer_id);
         if (sum > credit) yield `${id} makes it ${sum} of at most ${credit}`;
         if (status === "archived") yield `${id} bills an archived customer`;
       }
       for (const [id, { invoice_id }] of listChangedRows(before.payments, state.payments)) {
         const { customer_id, status } = state.invoices[invoice_id]!;
         const customer = state.customers[customer_id]!;
-        const owed = sumOwed(state, customer_id, now);
-        if (status === "open" && customer.status === "active" && owed > customer.credit)
-          yield `the refund of ${id} makes it ${owed} of at most ${customer.credit}`;
+        const sum = sumOpen(customer_id);
+        if (status === "open" && customer.status === "active" && sum > customer.credit)
+          yield `the refund of ${id} makes it ${sum} of at most ${customer.credit}`;
       }
     },
   ),

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { day, minute, money, label } from "../../environment/fieldSchemas.ts";
 import type { References } from "../../environment/referenceChecks.ts";
-import type { ToolContext } from "../../environment/server.ts";
+import { refuse, type ToolContext } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { createTableFactory } from "../kit/table.ts";
@@ -26,7 +26,7 @@ const Customer = z.strictObject({
   email: z.email(),
   /** Archived customers get no new invoices. */
   status: z.enum(["active", "archived"]),
-  /** The most they may owe at one time. */
+  /** The most they may owe at one time, with what drafts will bill. */
   credit: z.number().min(0).max(1_000_000),
   /** Whether the studio may collect by direct debit. */
   mandate: z.boolean(),
@@ -159,6 +159,37 @@ export const sumDrafts = ({ invoices }: PaymentsState, customerId: string, now: 
       .filter(it => it.customer_id === customerId && getInvoiceStatus(it, now) === "draft")
       .map(computeTotal),
   );
+
+/**
+ * Refuses what would take a customer beyond their credit. Drafts count as well, because nothing is
+ * checked on the day they go out.
+ */
+export function requireCredit(
+  state: PaymentsState,
+  {
+    customer_id,
+    more,
+    now,
+    hint,
+  }: {
+    readonly customer_id: string;
+    /** What would be owed or drafted as well. */
+    readonly more: number;
+    readonly now: string;
+    readonly hint: string;
+  },
+): void {
+  const { name, credit } = state.customers[customer_id]!;
+  const owed = sumOwed(state, customer_id, now);
+  const drafted = sumDrafts(state, customer_id, now);
+  if (roundToCents(owed + drafted + more) <= credit) return;
+  const drafts = drafted > 0 ? `, has drafts over ${drafted}` : "";
+  refuse(
+    "limit_exceeded",
+    `${name} owes ${owed}${drafts} and may owe ${credit}: another ${more} is too much`,
+    hint,
+  );
+}
 
 /** Adds an event to the log and delivers it to the webhooks that subscribe to its kind. */
 export function logEvent(
