@@ -1,6 +1,6 @@
 /** Seeded random walks on a server: arguments come from its schemas and from earlier results. */
 import type { Json, JsonObject } from "../../src/environment/json.ts";
-import type { JsonSchema, Server } from "../../src/environment/server.ts";
+import type { JsonSchema, Server, Tool } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
 
 export interface Call {
@@ -34,13 +34,20 @@ export function walk(server: Server, session: Session, n: number, seed: number):
     const args =
       random() < 0.05
         ? pick<Json>([{}, [], null, "x", { __proto__x: 1 }, { id: 7 }])
-        : createValue(tool.inputSchema, known, random);
+        : createArguments(tool, known, random);
     calls.push({ name: tool.name, arguments: args });
     const { outcome } = session.call(tool.name, args);
     if (outcome.kind === "ok") collectIds(tool.outputSchema, outcome.value, known);
   }
   return calls;
 }
+
+/** Arguments that the tool's types allow. */
+export const createArguments = (
+  { inputSchema }: Tool,
+  known: ReadonlyMap<string, string[]>,
+  random: () => number,
+): Json => createValue(inputSchema, known, random);
 
 /** A value that a schema's types allow; entities seen before are preferred to invented ones. */
 function createValue(
@@ -85,7 +92,7 @@ function createValue(
 }
 
 /** Keeps every entity and label that a result carries. */
-function collectIds(schema: JsonSchema, value: Json, known: Map<string, string[]>): void {
+export function collectIds(schema: JsonSchema, value: Json, known: Map<string, string[]>): void {
   const key = schema["x-entity"] ?? schema["x-label"];
   if (typeof key === "string" && typeof value === "string") {
     const list = known.get(key) ?? [];

@@ -359,7 +359,7 @@ describe("webhooks", () => {
 });
 
 describe("loopholes", () => {
-  const bill = (unit_price: number, send_on?: string, customer_id = bluepeak): Call => [
+  const bill = (unit_price: number, send_on?: string, customer_id: string = bluepeak): Call => [
     "create_invoice",
     {
       customer_id,
