@@ -11,8 +11,8 @@ import { decompressZstandard } from "./zstandard.ts";
 const openArchive = promisify<string, Options, ZipFile>(open);
 
 const zstandard = 93;
-/** The most bytes of a file in an archive. */
-const maxBytes = 500 * megabyte;
+/** The most megabytes of a file in an archive, however few its compressed bytes are. */
+const maxMegabytes = 128;
 
 /** The text of a file in an archive, or why it could not be read. */
 type ArchivedText = { readonly name: string } & (
@@ -41,7 +41,7 @@ export async function* readArchivedTexts(
     });
     const named = entries.filter(it => names.test(it.fileName));
     const chosen = number === undefined ? named : named.slice(number - 1, number);
-    for (const entry of chosen) yield await readEntry(zip, entry, file);
+    for (const entry of chosen) yield await readEntry(zip, entry);
   } finally {
     zip.close();
   }
@@ -54,10 +54,10 @@ const createArchiveError = (file: string, cause: Error): UserError =>
     { cause },
   );
 
-async function readEntry(zip: ZipFile, entry: Entry, file: string): Promise<ArchivedText> {
+async function readEntry(zip: ZipFile, entry: Entry): Promise<ArchivedText> {
   const { fileName: name, uncompressedSize: size } = entry;
-  if (size > maxBytes)
-    throw new UserError(`${file}: ${name} has more than 500 MB`, "use a smaller file");
+  if (size > maxMegabytes * megabyte)
+    return { name, flaw: `it has more than the ${maxMegabytes} MB that are read` };
   if (entry.isEncrypted()) return { name, flaw: "it is encrypted" };
   try {
     return { name, text: (await readBytes(zip, entry)).toString("utf8") };

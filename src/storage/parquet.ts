@@ -1,10 +1,11 @@
 /** Reads and writes rows in Parquet files, as JSON. */
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import type { CompressionCodec, Compressors, SchemaElement } from "hyparquet";
+import type { Compressors, SchemaElement } from "hyparquet";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet/src/node.js";
 import { UserError } from "../userError.ts";
 import { parseExactJson } from "./exactJson.ts";
 import { toReadError, withWriteErrors } from "./fileErrors.ts";
+import { decompressLz4, decompressLz4Block } from "./lz4.ts";
 import type { OnReplaced } from "./pythonJson.ts";
 import { decompressZstandard } from "./zstandard.ts";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
@@ -57,20 +58,19 @@ export async function readParquetRows(
 
 /** What decompresses the parts of a file, besides Snappy. */
 function createCompressors(file: string): Compressors {
-  const refuse = (codec: CompressionCodec) => (): never => {
-    throw new UserError(
-      `${file} is compressed with ${codec}, which cannot be read`,
-      "write it with Zstandard, Snappy, gzip or Brotli, or without compression",
-    );
-  };
   return {
     GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
     BROTLI: (input, length) =>
       brotliDecompressSync(input, { maxOutputLength: Math.max(length, 1) }),
     ZSTD: decompressZstandard,
-    LZ4: refuse("LZ4"),
-    LZ4_RAW: refuse("LZ4_RAW"),
-    LZO: refuse("LZO"),
+    LZ4: decompressLz4,
+    LZ4_RAW: decompressLz4Block,
+    LZO: (): never => {
+      throw new UserError(
+        `${file} is compressed with LZO, which cannot be read`,
+        "write it with Zstandard, Snappy, gzip, Brotli or LZ4, or without compression",
+      );
+    },
   };
 }
 

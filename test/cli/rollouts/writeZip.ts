@@ -24,7 +24,10 @@ export const deflated = (name: string, text: string): ZippedFile => ({
   text,
 });
 
-export function writeZip(path: string, files: readonly ZippedFile[]): void {
+export const writeZip = (path: string, files: readonly ZippedFile[]): void =>
+  writeFileSync(path, createZip(files));
+
+export function createZip(files: readonly ZippedFile[]): Buffer {
   const parts: Buffer[] = [];
   const index: Buffer[] = [];
   let offset = 0;
@@ -52,5 +55,5 @@ export function writeZip(path: string, files: readonly ZippedFile[]): void {
   end.writeUInt16LE(files.length, 6);
   end.writeUInt32LE(directory.length, 8);
   end.writeUInt32LE(offset, 12);
-  writeFileSync(path, Buffer.concat([...parts, directory, Buffer.from("PK\x05\x06"), end]));
+  return Buffer.concat([...parts, directory, Buffer.from("PK\x05\x06"), end]);
 }
