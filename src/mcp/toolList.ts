@@ -27,7 +27,7 @@ export interface ToolList {
 }
 
 /** A limit, so that a server whose list never ends does not block its start forever. */
-const maxPages = 100;
+const maxPages = 1_000;
 
 /** The code of the error by which a server says that it has no tools at all. */
 const methodNotFound = -32601;

@@ -51,9 +51,10 @@ export async function* listAgents(rows: AsyncIterable<Row>): AsyncGenerator<Row>
 
 function splitByAgent(trace: string, spans: readonly Span[]): readonly AgentSpans[] {
   const byId = new Map(spans.map(it => [it.id, it]));
+  const owners = new Map<Span, string>();
   const groups = new Map<string, Span[]>();
   for (const it of spans.toSorted((a, b) => (a.start < b.start ? -1 : Number(a.start > b.start)))) {
-    const owner = findOwner(it, byId);
+    const owner = findOwner(it, byId, owners);
     const group = groups.get(owner) ?? [];
     groups.set(owner, group);
     group.push(it);
@@ -67,18 +68,22 @@ function splitByAgent(trace: string, spans: readonly Span[]): readonly AgentSpan
 
 /**
  * The id of the agent that a span belongs to or, without one, of the first ancestor that is missing
- * in the file; "" for a span that has neither.
+ * in the file; "" for a span that has neither. `owners` keeps those that are known.
  */
-function findOwner(span: Span, byId: ReadonlyMap<string, Span>): string {
-  const seen = new Set<Span>();
-  for (let it = span; !seen.has(it);) {
-    if (isAgent(it)) return it.id;
-    seen.add(it);
+function findOwner(span: Span, byId: ReadonlyMap<string, Span>, owners: Map<Span, string>): string {
+  const path: Span[] = [];
+  let owner: string | undefined;
+  for (let it = span; (owner ??= owners.get(it)) === undefined;) {
+    // until it is known, for a circle that leads back here
+    owners.set(it, "");
+    path.push(it);
     const parent = it.parent === undefined ? undefined : byId.get(it.parent);
-    if (!parent) return it.parent ?? "";
-    it = parent;
+    if (isAgent(it)) owner = it.id;
+    else if (parent) it = parent;
+    else owner = it.parent ?? "";
   }
-  return "";
+  for (const it of path) owners.set(it, owner);
+  return owner;
 }
 
 const isAgent = ({ attributes }: Span): boolean =>
@@ -153,6 +158,13 @@ function parseValue(value: unknown): Json {
   if (kvlistValue !== undefined)
     return isRecord(kvlistValue) ? parseAttributes(kvlistValue["values"]) : {};
   const number = intValue ?? doubleValue;
-  if (number !== undefined) return Number(number);
+  if (number !== undefined) return parseNumber(toText(number));
   return (stringValue ?? boolValue ?? null) as Json;
+}
+
+/** A number, null for NaN and infinity, or the digits of one that would be rounded. */
+function parseNumber(text: string): Json {
+  const number = Number(text);
+  if (text === "" || !Number.isFinite(number)) return null;
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(number) ? text : number;
 }

@@ -5,10 +5,12 @@ import { basename, dirname, extname, join } from "node:path";
 import { readArchivedTexts } from "../storage/archiveRows.ts";
 import { readJsonElements } from "../storage/jsonElements.ts";
 import {
+  fileStart,
   formatDamage,
   isCutOff,
   isJson,
   readLines,
+  tooLongReason,
   tornReason,
   type Line,
 } from "../storage/jsonLines.ts";
@@ -140,7 +142,9 @@ export async function* readRows(
   if (archivedRows && extname(file) === ".eval")
     return yield* readArchive(file, { archivedRows }, remarks);
   if (await hasLines(file, listKey)) {
-    for await (const line of readLines(file))
+    const skipLong = (number: number) =>
+      remarks.reportSkipped(`${file}:${number} ${tooLongReason}`);
+    for await (const line of readLines(file, fileStart, skipLong))
       yield* parseRow(line, `${file}:${line.number}`, remarks);
     return;
   }
@@ -187,12 +191,16 @@ function* parseRow(
 /** Whether it is JSON Lines: its first line is a row, whole or damaged, and no list of rows. */
 async function hasLines(file: string, listKey: string | undefined): Promise<boolean> {
   let first: string | undefined;
-  for await (const line of readLines(file)) {
+  let isLong = false;
+  for await (const line of readLines(file, fileStart, () => (isLong = true))) {
+    if (isLong) break;
     const { text } = replaceNonFinite(line.text);
     if (first !== undefined) return !isContinued(first, text);
     if (isJson(text)) return !isListOfRows(JSON.parse(text), listKey);
     first = text;
   }
+  // a document may be in one line, whatever its length
+  if (isLong) return extname(file) !== ".json";
   return first === undefined || !isCutOff(first);
 }
 

@@ -48,19 +48,28 @@ export interface ReadOptions {
 /** The longest line that is read: enough for any task, and a limit for files that have no lines. */
 const maxLineBytes = 64 * 2 ** 20;
 
+/** Receives the number of a line that is longer, and is left out. */
+type OnLongLine = (number: number) => void;
+
+/** Completes "log.jsonl:3 …". */
+export const tooLongReason = "is longer than 64 MiB";
+
 /** Bytes that are read at a time: a few milliseconds of work. */
 export const chunkBytes = 256 * 1024;
 
 /**
  * Splits bytes into lines. Blank lines are left out but counted. Throws a `UserError` that names
- * `source` on a line of over 64 MiB.
+ * `source` on a line of over 64 MiB, unless there is a receiver of such lines.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   source: string,
+  onLongLine?: OnLongLine,
 ): AsyncGenerator<Line> {
   let pending: Buffer[] = [];
   let pendingBytes = 0;
+  /** Of a line that is too long, which are counted only. */
+  let droppedBytes = 0;
   let offset = 0;
   let number = 1;
   const finishLine = (rest: Uint8Array, whole: boolean): Line => {
@@ -75,19 +84,35 @@ export async function* splitLines(
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      if (droppedBytes > 0) {
+        offset += droppedBytes + end - start + 1;
+        number++;
+        droppedBytes = 0;
+        start = end + 1;
+        continue;
+      }
       const line = finishLine(chunk.subarray(start, end), true);
       if (line.text.trim() !== "") yield line;
       start = end + 1;
     }
     if (start === chunk.length) continue;
+    if (droppedBytes > 0) {
+      droppedBytes += chunk.length - start;
+      continue;
+    }
     // a copy, because the producer may reuse its chunk
     pending.push(Buffer.from(chunk.subarray(start)));
     pendingBytes += chunk.length - start;
-    if (pendingBytes > maxLineBytes)
+    if (pendingBytes <= maxLineBytes) continue;
+    if (!onLongLine)
       throw new UserError(
-        `line ${number} of ${source} is longer than 64 MiB`,
+        `line ${number} of ${source} ${tooLongReason}`,
         "use a file of JSON Lines, with one object per line",
       );
+    onLongLine(number);
+    droppedBytes = pendingBytes;
+    pending = [];
+    pendingBytes = 0;
   }
   if (pendingBytes === 0) return;
   const line = finishLine(new Uint8Array(0), false);
@@ -104,10 +129,11 @@ function decodeLine(bytes: Buffer): string {
 export async function* readLines(
   file: string,
   start: LinePosition = fileStart,
+  onLongLine?: OnLongLine,
 ): AsyncGenerator<Line> {
   const chunks = createReadStream(file, { highWaterMark: chunkBytes, start: start.offset });
   try {
-    for await (const line of splitLines(chunks as AsyncIterable<Uint8Array>, file))
+    for await (const line of splitLines(chunks as AsyncIterable<Uint8Array>, file, onLongLine))
       yield { ...line, offset: line.offset + start.offset, number: line.number + start.lines };
   } catch (cause) {
     throw toReadError(file, cause);

@@ -373,9 +373,9 @@ describe("a server that misbehaves", () => {
 
   test("a list without an end is read up to a limit", async () => {
     const session = await openSession(misbehavingEntry("endless"));
-    expect(session.tools.size).toBe(100);
+    expect(session.tools.size).toBe(1_000);
     expect(session.omittedTools).toEqual([
-      { name: "the rest of the list", reason: "the list has more than 100 pages" },
+      { name: "the rest of the list", reason: "the list has more than 1000 pages" },
     ]);
   });
 

@@ -326,6 +326,25 @@ describe("the arguments of a tool are checked by what its schema says", () => {
       { location: "x" },
     ],
     [
+      "a schema within itself through allOf",
+      { ...location, allOf: [{ $ref: "#" }, { $ref: "#/allOf/1" }] },
+      { location: "x" },
+      {},
+    ],
+    [
+      "two schemas within each other through allOf",
+      {
+        type: "object",
+        properties: { w: { $ref: "#/$defs/A" } },
+        $defs: {
+          A: { allOf: [{ $ref: "#/$defs/B" }, { $ref: "#/$defs/A" }] },
+          B: { ...location, allOf: [{ $ref: "#/$defs/A" }, { $ref: "#/$defs/A" }] },
+        },
+      },
+      { w: { location: "x" } },
+      { w: {} },
+    ],
+    [
       "a schema that is true",
       { type: "object", properties: { x: true, y: { items: true } } },
       { x: [1], y: [2] },
@@ -373,6 +392,18 @@ describe("the arguments of a tool are checked by what its schema says", () => {
     });
     expect(JSON.stringify(tools.get("well")).length).toBeLessThan(2_000_000);
   });
+});
+
+test("ten thousand tools, in pages of fifty", async () => {
+  const listTools = (from: number) =>
+    Array.from({ length: 50 }, (_, i) => ({ ...well, name: `t${from + i}` }));
+  const pages = Array.from({ length: 200 }, (_, i) => ({
+    tools: listTools(i * 50),
+    ...(i < 199 ? { nextCursor: String(i) } : {}),
+  }));
+  const odd = await open({ pages });
+  expect([odd.tools.size, odd.omittedTools]).toEqual([10_000, []]);
+  expect(await odd.call("t9999", {})).toMatchObject({ kind: "ok" });
 });
 
 test("a tool that is no read is not called, whatever its server's list looks like", async () => {

@@ -52,6 +52,12 @@ describe("a damaged line of JSON Lines loses itself only", () => {
       /^2 is not JSON \(Expected ',' .+ at position 14\) and was skipped$/,
     ));
 
+  test("a line that is too long", async () => {
+    const long = `{"input":"${"a".repeat(65 * 2 ** 20)}"}`;
+    await check(`${one}\n${long}\n${three}\n`, [1, 3], /^2 is longer than 64 MiB and was skipped$/);
+    await check(`${long}\n${two}\n`, [2], /^1 is longer than 64 MiB and was skipped$/);
+  });
+
   test("a last line that was cut off is called torn, and another is not", async () => {
     await check(`${one}\n${two.slice(0, -4)}`, [1], /^2 is torn \(a write was cut off\) and/);
     await check(`${one}\n{"score":NaN,"in`, [1], /^2 is torn/);

@@ -252,6 +252,41 @@ describe("OpenTelemetry", () => {
     expect(conversations.map(it => it[0])).toEqual(["user: 2", "user: 6", "user: 7", "user: 9"]);
   });
 
+  test("a chain of many spans without a root is read in one pass", async () => {
+    const values = chat([asked], answered);
+    const chain = Array.from({ length: 50_000 }, (_, i) =>
+      span(String(i), String(i + 1), i === 0 ? values : {}),
+    );
+    const { conversations } = await importRows(cwd, "otlp", documentOf(...chain));
+    expect(conversations).toEqual([["user: Who is Ann?", "assistant: Person 7."]]);
+  });
+
+  test("an integer beyond 2^53 keeps its digits", async () => {
+    const { conversations } = await importRows(
+      cwd,
+      "otlp",
+      documentOf(
+        span("1", undefined, {
+          "gen_ai.completion.0.tool_calls.0.name": "find",
+          "gen_ai.completion.0.tool_calls.0.arguments": args,
+        }),
+        {
+          ...span("2", undefined, tool),
+          attributes: [
+            ...attributesOf({ ...tool, "gen_ai.tool.call.result": "" }).slice(0, -1),
+            {
+              key: "gen_ai.tool.call.result",
+              value: {
+                kvlistValue: { values: [{ key: "id", value: { intValue: "9007199254740993" } }] },
+              },
+            },
+          ],
+        },
+      ),
+    );
+    expect(JSON.stringify(conversations)).toContain("9007199254740993");
+  });
+
   test("OpenInference, as Phoenix lists it", async () => {
     const message = (side: string, n: number, values: Readonly<Record<string, unknown>>) =>
       Object.fromEntries(
