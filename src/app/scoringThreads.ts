@@ -49,11 +49,11 @@ export async function scoreForTable(
   const { fixtures } = work;
   const ownCatalog = openCatalog([...catalog.servers.values()], fixtures);
   const file = findLargeFile(work.sources);
-  const { skipped } = file
+  const result = file
     ? await scoreInThreads({ ...options, file, fixtures, program, catalog: ownCatalog })
     : await scoreInBatches(work.sources, { ...options, catalog: ownCatalog });
-  await writeCachedRows(work.cache, key, { batches, skipped });
-  return { skipped };
+  await writeCachedRows(work.cache, key, { batches, ...result });
+  return result;
 }
 
 /** The tasks file that is the only source, if it is large. */
@@ -198,7 +198,7 @@ function createChunkScorer(
   const score = createTaskScorer(file, {
     catalog,
     profile,
-    onSkipped: () => skipped++,
+    onSkipped: count => (skipped += count),
     signal: new AbortController().signal,
   });
   return lines => {

@@ -1,5 +1,5 @@
 /** What the page with the table of attempts shows, and its requests and events. Types only. */
-import type { ScoredRows } from "../run/scoreAttempts.ts";
+import type { ScoredRows, ScoringResult } from "../run/scoreAttempts.ts";
 import type { PageContract } from "./pageChannel.ts";
 
 export type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
@@ -32,9 +32,7 @@ export interface AttemptsView {
 }
 
 /** How scoring ended. */
-export interface ScoringEnd {
-  /** The number of lines that hold no attempt. */
-  readonly skipped: number;
+export interface ScoringEnd extends ScoringResult {
   /** Why scoring ended before all attempts were scored. */
   readonly problem?: string;
 }

@@ -16,6 +16,7 @@ export interface AttemptRow {
   readonly attempt?: number;
   /** Its number, from 0, in its line of another software's file. */
   readonly part?: number;
+  /** The id of its task, or of the attempt itself if it names none. */
   readonly task: string;
   /** The first message of the user, shortened. */
   readonly request: string;
@@ -31,6 +32,8 @@ export interface AttemptRow {
   /** The total under the paper's profile. */
   readonly paper?: number;
   readonly success?: boolean;
+  /** The score that the file of other software gives. */
+  readonly score?: number;
   /** The scores of the parts; empty under the abstention rule and for unscored attempts. */
   readonly scores: Readonly<Record<string, number>>;
   /** Only in a run. */
@@ -56,7 +59,7 @@ export type RowReward =
       readonly success: boolean;
       readonly note?: string | undefined;
     }
-  | { readonly unscorable: string };
+  | { readonly unscorable?: string };
 
 const maxText = 160;
 
@@ -72,11 +75,12 @@ export function createAttemptRow(
   const error = failed && describeFailedCall(failed);
   return {
     ...place,
-    task: header.task,
+    task: header.task || header.id,
     request: truncate(events.find(it => it.kind === "user")?.text ?? ""),
     servers: header.servers.map(it => it.name),
     ...(task ? { kind: task.kind, split: task.split } : {}),
     policy: header.policy,
+    ...(header.imported?.score === undefined ? {} : { score: header.imported.score }),
     ...("breakdown" in reward
       ? {
           calls: reward.breakdown.n,
@@ -87,7 +91,11 @@ export function createAttemptRow(
           scores: listScores(reward.breakdown),
           ...(reward.note === undefined ? {} : { note: reward.note }),
         }
-      : { calls: calls.length, scores: {}, unscorable: truncate(reward.unscorable) }),
+      : {
+          calls: calls.length,
+          scores: {},
+          ...(reward.unscorable === undefined ? {} : { unscorable: truncate(reward.unscorable) }),
+        }),
     ...(error === undefined ? {} : { error }),
   };
 }

@@ -11,14 +11,14 @@ import { isAchieved } from "../reward/success.ts";
 import { findFormat } from "../rollouts/formats.ts";
 import { readPlacedRollouts, RowRemarks } from "../rollouts/readRollouts.ts";
 import { showRollout } from "../rollouts/rollout.ts";
-import { readLines, type Line, type SkippedLine } from "../storage/jsonLines.ts";
+import { readLines, type Line } from "../storage/jsonLines.ts";
 import { readJsonAt, type LineRange } from "../storage/lineIndex.ts";
 import { checkRegularFile } from "../storage/textFiles.ts";
 import { describeReplaced } from "../trajectory/attempt.ts";
 import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { describeFailure, UserError } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import {
   createAttemptRow,
   listWeights,
@@ -30,7 +30,7 @@ import {
 import { getGroupsFile } from "./folder.ts";
 import { parseGroupLine } from "./group.ts";
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { version } from "../version.ts";
 
@@ -53,7 +53,10 @@ interface ScoredRow {
 interface ScoringOptions {
   readonly catalog: Catalog;
   readonly profile: Profile;
-  readonly onSkipped: (line: SkippedLine) => void;
+  /** Receives the number of lines, or rows, that hold no attempt. */
+  readonly onSkipped: (count: number) => void;
+  /** Receives what is to be said about a file of other software. */
+  readonly onNote?: (note: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -111,19 +114,15 @@ class LineScorer {
   }
 
   parse(line: Line): unknown {
-    return this.attempt(line, () => JSON.parse(line.text) as unknown);
+    return this.attempt(() => JSON.parse(line.text) as unknown);
   }
 
   /** The result of reading a line; if it throws, the line is skipped. */
-  attempt<Result>({ number }: Pick<Line, "number">, read: () => Result): Result | undefined {
+  attempt<Result>(read: () => Result): Result | undefined {
     try {
       return read();
-    } catch (error) {
-      const reason =
-        error instanceof SyntaxError
-          ? `the line is not JSON (${error.message})`
-          : describeFailure(error);
-      this.options.onSkipped({ line: number, reason });
+    } catch {
+      this.options.onSkipped(1);
       return undefined;
     }
   }
@@ -157,7 +156,7 @@ function scoreTask(
   { file, line, json }: { file: string; line: LineRange; json: unknown },
   scorer: LineScorer,
 ): ScoredRow | undefined {
-  const task = scorer.attempt(line, () => parseTask(json, { file, line: line.number }));
+  const task = scorer.attempt(() => parseTask(json, { file, line: line.number }));
   return task && scorer.score({ line }, task.trajectory, task);
 }
 
@@ -170,7 +169,7 @@ async function* scoreStep(
   for await (const { line, json } of scorer.readJson(file)) {
     const stored = parseGroupLine(json);
     if (!stored) {
-      scorer.options.onSkipped({ line: line.number, reason: "the line is not an attempt" });
+      scorer.options.onSkipped(1);
       continue;
     }
     const { trajectory, attempt, advantage, breakdown, paper, success, variant } = stored;
@@ -195,18 +194,24 @@ async function* scoreTrajectories(
   }
 }
 
-/** The attempts of other software have no reward; their rows say what they are. */
+/** The attempts of other software have no reward, but perhaps a score in the file. */
 async function* scoreRollouts(
   { file, format: name }: Extract<AttemptSource, { kind: "rollouts" }>,
   scorer: LineScorer,
 ): AsyncGenerator<ScoredRow> {
   await checkRegularFile(file);
+  const { onSkipped, onNote, signal } = scorer.options;
   const format = findFormat(name);
-  const remarks = new RowRemarks(reason => scorer.options.onSkipped({ line: 0, reason }));
-  for await (const { rollout, place } of readPlacedRollouts(file, format, remarks)) {
-    scorer.options.signal.throwIfAborted();
-    const row = { line: { number: 0, offset: 0, bytes: 0 }, ...place };
-    yield scorer.score(row, showRollout(rollout, format), undefined);
+  const remarks = new RowRemarks(it => onNote?.(it.replace(file, basename(file))));
+  try {
+    for await (const { rollout, place } of readPlacedRollouts(file, format, remarks)) {
+      signal.throwIfAborted();
+      const row = { line: { number: 0, offset: 0, bytes: 0 }, ...place };
+      yield createScored(row, showRollout(rollout, format), undefined, {});
+    }
+  } finally {
+    remarks.finish();
+    onSkipped(remarks.skipped);
   }
 }
 
@@ -287,9 +292,11 @@ export interface ScoredRows {
 export interface ScoringResult {
   /** The number of lines that hold no attempt. */
   readonly skipped: number;
+  /** What is to be said about a file of other software, such as why rows were skipped. */
+  readonly notes?: readonly string[];
 }
 
-interface BatchOptions extends Omit<ScoringOptions, "onSkipped"> {
+interface BatchOptions extends Omit<ScoringOptions, "onSkipped" | "onNote"> {
   readonly send: (rows: ScoredRows) => void;
   /** Lets other work run after an attempt, where this is not a process of its own. */
   readonly pause?: () => Promise<void>;
@@ -306,6 +313,13 @@ export async function scoreInBatches(
   { send, pause, ...options }: BatchOptions,
 ): Promise<ScoringResult> {
   let skipped = 0;
+  const notes: string[] = [];
+  const onSkipped = (count: number) => (skipped += count);
+  const onNote = (note: string) => {
+    notes.push(note);
+    // the first of them are enough, and the last two sum up
+    if (notes.length > 7) notes.splice(5, notes.length - 7, "…");
+  };
   let rows: AttemptRow[] = [];
   let weights: PartWeights = {};
   let lastSent = performance.now();
@@ -315,14 +329,14 @@ export async function scoreInBatches(
     lastSent = performance.now();
   };
   for (const source of sources)
-    for await (const it of scoreAttempts(source, { ...options, onSkipped: () => skipped++ })) {
+    for await (const it of scoreAttempts(source, { ...options, onSkipped, onNote })) {
       rows.push(it.row);
       weights = { ...weights, ...it.weights };
       if (rows.length >= batchRows || performance.now() - lastSent > batchInterval) flush();
       await pause?.();
     }
   flush();
-  return { skipped };
+  return { skipped, ...(notes.length > 0 ? { notes } : {}) };
 }
 
 /** What the rows of a table depend on, and where they are kept. */
@@ -351,7 +365,7 @@ export async function readCachedRows(scoring: CachedScoring): Promise<CachedRows
       const json = JSON.parse(text) as ScoredRows | { key: string } | ScoringResult;
       if (number === 1 && !("key" in json && json.key === key)) return undefined;
       if ("rows" in json) batches.push(json);
-      if ("skipped" in json) return { batches, skipped: json.skipped };
+      if ("skipped" in json) return { batches, ...json };
     }
   } catch {
     // a damaged cache is written anew
@@ -363,11 +377,11 @@ export async function readCachedRows(scoring: CachedScoring): Promise<CachedRows
 export const writeCachedRows = (
   file: string,
   key: string,
-  { batches, skipped }: CachedRows,
+  { batches, ...result }: CachedRows,
 ): Promise<void> =>
   writeFileAtomically(
     file,
-    [{ key }, ...batches, { skipped }].map(it => `${JSON.stringify(it)}\n`).join(""),
+    [{ key }, ...batches, result].map(it => `${JSON.stringify(it)}\n`).join(""),
   );
 
 /** Changes with every file that the rows depend on. */

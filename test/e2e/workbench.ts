@@ -70,13 +70,13 @@ export class Workbench {
    * Without a server's URL it uses the server of all tests.
    */
   static async open(
-    files: Readonly<Record<string, string>> = {},
+    files: Readonly<Record<string, string | Uint8Array>> = {},
     server: string = getDesk().server,
   ): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "prove-folder-"));
-    for (const [name, text] of Object.entries(files)) {
+    for (const [name, contents] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
+      writeFileSync(join(folder, name), contents);
     }
     const workbench = await Workbench.visit(
       `${server}/?folder=${encodeURIComponent(folder)}`,

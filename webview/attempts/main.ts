@@ -12,7 +12,14 @@ import { openChannel } from "../channel.ts";
 import { registerControls } from "../controls.ts";
 import { createLink, element } from "../element.ts";
 import { escapeInvisible, formatCount, formatInteger } from "../text.ts";
-import { type Column, createColumns, createMatcher, formatCell, sortIndices } from "./rowOrder.ts";
+import {
+  type Column,
+  createColumns,
+  createMatcher,
+  formatCell,
+  haveRewards,
+  sortIndices,
+} from "./rowOrder.ts";
 import { Grid } from "./grid.ts";
 import { computeTotal, describeOrder, WeightSliders } from "./weights.ts";
 
@@ -48,12 +55,14 @@ let selected: SelectedAttempt | null = null;
 const title = element("h1");
 const status = element("p", { class: "quiet", role: "status" });
 const problem = element("p", { class: "bad", role: "alert" });
+const notes = element("ul", { class: "quiet" });
 const filter = element("input", {
   type: "search",
   placeholder: "Filter: words, or fields such as server:banking kind:clarify",
   "aria-label": "Filter attempts",
 });
 const failuresOnly = element("input", { type: "checkbox" });
+const failuresOnlyLabel = element("label", {}, failuresOnly, "Failures only");
 const refresh = element("vscode-button", { appearance: "secondary" }, "Refresh");
 const sliders = new WeightSliders(weights => {
   const { weights: _, ...rest } = state;
@@ -76,8 +85,8 @@ failuresOnly.addEventListener("change", () =>
 );
 refresh.addEventListener("click", () => void channel.request("refresh", null));
 page.replaceChildren(
-  element("header", { class: "head" }, element("div", {}, title, status, problem), refresh),
-  element("div", { class: "filter" }, filter, element("label", {}, failuresOnly, "Failures only")),
+  element("header", { class: "head" }, element("div", {}, title, status, problem, notes), refresh),
+  element("div", { class: "filter" }, filter, failuresOnlyLabel),
   sliders.element,
   grid.element,
 );
@@ -131,7 +140,11 @@ function update(): void {
   totals = rows.map(it => (state.weights ? computeTotal(it, weights, hasFloor) : it.total));
   const columns = createColumns(rows, ownWeights);
   const sort = state.sort ?? firstSort;
-  const column = columns.find(it => it.name === sort.column) ?? columns[0]!;
+  // rows without a reward stay in the order of their file
+  const column =
+    columns.find(it => it.name === sort.column) ??
+    columns.find(it => it.name === "attempt") ??
+    columns[0]!;
   const matches = createMatcher({
     text: state.filter ?? "",
     failuresOnly: state.failuresOnly ?? false,
@@ -139,6 +152,7 @@ function update(): void {
   const shown = rows.flatMap((it, i) => (matches(it) ? [i] : []));
   order = sortIndices(shown, i => [column.read(rows[i]!, totals[i]), totals[i]], sort.isDescending);
   showStatus();
+  failuresOnlyLabel.hidden = sliders.element.hidden = !haveRewards(rows);
   sliders.update(weights, ownWeights, {
     current: describeOrder(rows, totals),
     own: describeOrder(
@@ -149,10 +163,10 @@ function update(): void {
   grid.update({
     columns,
     count: order.length,
-    sort,
+    sort: { ...sort, column: column.name },
     getKey: position => order[position]!,
     createCell,
-    actionsWidth: rows.some(it => it.step !== undefined) ? 236 : 180,
+    actionsWidth: rows.some(it => it.step !== undefined) ? 236 : haveRewards(rows) ? 180 : 124,
     createActions,
   });
 }
@@ -160,13 +174,16 @@ function update(): void {
 function showStatus(): void {
   const count = formatCount(rows.length, "attempt");
   const failures = rows.filter(it => it.success === false).length;
+  const areScored = haveRewards(rows);
   status.textContent = [
     order.length === rows.length ? count : `${formatInteger(order.length)} of ${count}`,
-    formatCount(failures, "failure"),
-    `profile ${view?.profile ?? ""}`,
-    ...(end?.skipped ? [`${formatCount(end.skipped, "line")} skipped`] : []),
+    ...(areScored
+      ? [formatCount(failures, "failure"), `profile ${view?.profile ?? ""}`]
+      : ["no rewards"]),
+    ...(end?.skipped ? [`${formatCount(end.skipped, areScored ? "line" : "row")} skipped`] : []),
     ...(end ? [] : ["scoring…"]),
   ].join(" · ");
+  notes.replaceChildren(...(end?.notes ?? []).map(it => element("li", {}, escapeInvisible(it))));
   problem.textContent = end?.problem ? `${escapeInvisible(end.problem)}.` : "";
 }
 
@@ -223,7 +240,7 @@ const createActions = (position: number): HTMLElement => {
     "td",
     { class: "actions" },
     createOpenLink("Step", `Step through ${name}`, position, "debugger"),
-    createOpenLink("Reward", `Show the reward of ${name}`, position, "reward"),
+    haveRewards(rows) && createOpenLink("Reward", `Show the reward of ${name}`, position, "reward"),
     compare,
     row.step !== undefined && group,
   );

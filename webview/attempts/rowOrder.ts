@@ -108,6 +108,34 @@ const paperColumn = {
   format: formatReward,
 };
 
+const successColumn: Column = {
+  name: "success",
+  title: "Success",
+  width: 80,
+  read: it => (it.success === undefined ? undefined : Number(it.success)),
+  format: it => (it === 1 ? "yes" : "no"),
+};
+const rewardColumn: Column = {
+  ...createNumberColumn("reward", "Reward", 80, (_, total) => total),
+  format: formatReward,
+};
+const scoreColumn: Column = {
+  ...createNumberColumn("score", "Score", 80, it => it.score),
+  format: it => String(it),
+};
+
+const serverColumn: Column = {
+  name: "server",
+  title: "Server",
+  width: 130,
+  read: it => it.servers.join(", "),
+};
+const kindColumn: Column = { name: "kind", title: "Kind", width: 74, read: it => it.kind };
+
+/** Whether the attempts are scored; rows that are still to come will be. */
+export const haveRewards = (rows: readonly AttemptRow[]): boolean =>
+  rows.length === 0 || rows.some(it => it.total !== undefined || it.unscorable !== undefined);
+
 /** The columns for some rows; a column that would be empty is left out. */
 export const createColumns = (
   rows: readonly AttemptRow[],
@@ -116,14 +144,8 @@ export const createColumns = (
   { name: "task", title: "Task", width: 250, read: it => it.task },
   ...(rows.some(it => it.step !== undefined) ? [stepColumn] : []),
   ...(rows.some(it => it.attempt !== undefined) ? [attemptColumn] : []),
-  {
-    name: "success",
-    title: "Success",
-    width: 80,
-    read: it => (it.success === undefined ? undefined : Number(it.success)),
-    format: it => (it === 1 ? "yes" : "no"),
-  },
-  { ...createNumberColumn("reward", "Reward", 80, (_, total) => total), format: formatReward },
+  ...(haveRewards(rows) ? [successColumn, rewardColumn] : []),
+  ...(rows.some(it => it.score !== undefined) ? [scoreColumn] : []),
   ...(rows.some(it => it.paper !== undefined && it.paper !== it.total) ? [paperColumn] : []),
   // the success of an attempt has a column of its own
   ...Object.keys(weights)
@@ -147,8 +169,7 @@ export const createColumns = (
         ? `${error} (${note})`
         : (error ?? note ?? (unscorable && `no reward: ${unscorable}`)),
   },
-  { name: "server", title: "Server", width: 130, read: it => it.servers.join(", ") },
-  { name: "kind", title: "Kind", width: 74, read: it => it.kind },
+  ...(haveRewards(rows) ? [serverColumn, kindColumn] : []),
   { name: "policy", title: "Policy", width: 110, read: it => it.policy },
 ];
 

@@ -292,7 +292,7 @@ export class AttemptTable {
       this.#sendRows();
     };
     try {
-      const { skipped } = await this.#score(
+      const result = await this.#score(
         this.#getProfile(),
         ({ rows, weights }) => {
           if (signal.aborted) return;
@@ -302,7 +302,7 @@ export class AttemptTable {
         },
         signal,
       );
-      finish({ skipped });
+      finish(result);
     } catch (error) {
       if (signal.aborted) return;
       finish({

@@ -60,8 +60,9 @@ export async function scoreTable(
     return workspace.isTrusted
       ? scoreInProgram(work, request, dependencies)
       : scoreInSlices(request, dependencies);
-  for (const it of known.batches) send(it);
-  return { skipped: known.skipped };
+  const { batches, ...result } = known;
+  for (const it of batches) send(it);
+  return result;
 }
 
 async function scoreInProgram(

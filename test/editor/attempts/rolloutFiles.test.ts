@@ -22,16 +22,16 @@ function write(name: string, ...rows: readonly unknown[]): string {
   return file;
 }
 
-/** The rows of the table of a file, and how many lines were left out. */
+/** The rows of the table of a file, how many lines were left out, and what is said about it. */
 async function list(file: string, format: string) {
   const rows: AttemptRow[] = [];
-  const { skipped } = await scoreInBatches([{ kind: "rollouts", file, format }], {
+  const result = await scoreInBatches([{ kind: "rollouts", file, format }], {
     catalog,
     profile: defaultProfile,
     signal: new AbortController().signal,
     send: it => void rows.push(...it.rows),
   });
-  return { rows, skipped };
+  return { rows, ...result };
 }
 
 /** The transcript of a row, read alone. */
@@ -91,10 +91,13 @@ test("an archive of Inspect: the second sample alone", async () => {
   const file = join(import.meta.dirname, "../../cli/rollouts/sums.eval");
   expect((await recognizeRollouts(file)).name).toBe("inspect");
   const { rows } = await list(file, "inspect");
-  expect(rows.map(it => [it.policy, it.calls])).toEqual([
-    ["mockllm/model", 2],
-    ["mockllm/model", 2],
+  expect(rows.map(it => [it.policy, it.calls, it.score])).toEqual([
+    ["mockllm/model", 2, 1],
+    ["mockllm/model", 2, 0],
   ]);
+  // each row has a name to open it by
+  expect(new Set(rows.map(it => it.task)).size).toBe(2);
+  expect(rows.every(it => it.task !== "")).toBe(true);
   expect(await show(file, "inspect", rows[1]!)).toContain("add");
 });
 
@@ -105,9 +108,29 @@ test("a damaged line is left out of the table, and its neighbors can be read", a
     "{damaged}",
     '{"messages": [{"role": "user", "content": "two"}], "reward": NaN}',
   );
-  const { rows, skipped } = await list(file, "openai");
+  const { rows, skipped, notes } = await list(file, "openai");
   expect([rows.map(it => it.request), skipped]).toEqual([["one", "two"], 1]);
+  expect(notes).toEqual([
+    expect.stringMatching(/^damaged\.jsonl:2 is not JSON \(.*\) and was skipped$/),
+    "NaN, Infinity and -Infinity are not JSON: 1 such value was read as null",
+  ]);
   expect(await show(file, "openai", rows[1]!)).toContain("two");
+});
+
+test("of many damaged lines, the first are named", async () => {
+  const file = write("many.jsonl", chat("one"), ...Array.from({ length: 50 }, () => "{damaged}"));
+  const { rows, skipped, notes } = await list(file, "openai");
+  expect([rows.length, skipped, notes!.length]).toEqual([1, 50, 8]);
+  expect(notes!.map(it => /:(\d+) is not/.exec(it)?.[1] ?? it)).toEqual([
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "…",
+    "50",
+    "51",
+  ]);
 });
 
 test("a file that has changed since it was listed says so", async () => {

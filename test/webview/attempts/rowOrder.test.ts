@@ -73,6 +73,20 @@ test("the cells show fixed decimals, the budget, and no invisible characters", (
   ]);
 });
 
+test("the attempts of other software have the score of their file in place of a reward", () => {
+  const { line, request, policy, calls, error } = row;
+  const shared = { line, request, servers: [], policy, calls, error: error! };
+  const own = { ...shared, task: "s1/epoch-1", attempt: 0, score: 0.25, scores: {} };
+  expect(createColumns([own], {}).map(it => [it.title, formatCell(it, own, undefined)])).toEqual([
+    ["Task", "s1/epoch-1"],
+    ["Attempt", "1"],
+    ["Score", "0.25"],
+    ["Calls", "3"],
+    ["First Error", "banking_transfer: insufficient⟨U+202E⟩funds"],
+    ["Policy", "small"],
+  ]);
+});
+
 test("the attempts of a run have their step, their number and their advantage", () => {
   const own = { ...row, step: 4, attempt: 0, advantage: -0.25 };
   const titles = createColumns([own], {}).map(it => [it.title, formatCell(it, own, 1)]);
