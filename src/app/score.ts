@@ -23,6 +23,7 @@ import type { Task } from "../trajectory/task.ts";
 import { noTask } from "../trajectory/trajectory.ts";
 import { formatBug, UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
+import { findReason } from "../storage/schemaIssue.ts";
 
 /** The score of a recorded attempt, or why it has none. */
 export type AttemptScore =
@@ -269,7 +270,7 @@ export function scoreLine(text: string, profile: Profile): ScoredLine {
     return { ...id, error: `the line is ${describeTooDeep("document")}` };
   const parsed = attemptSchema.safeParse(json);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
+    const issue = findReason(parsed.error);
     return { ...id, error: `${issue.path.join(".") || "line"}: ${issue.message}` };
   }
   const { goals, calls } = parsed.data;

@@ -15,37 +15,80 @@ import { describeJsonFault, scanJson, skipSpace } from "../storage/jsonScan.ts";
  * matches only where the schema allows it, extra keys are allowed, and any branch of anyOf or oneOf
  * may match. What is no schema, and a type that JSON does not have, match every value.
  */
-export function findTypeMismatch(
+export const findTypeMismatch = (
   schema: JsonSchema,
   value: unknown,
   path = "",
-): string | undefined {
+): string | undefined => {
+  const mismatch = findMismatch(schema, value, path, 0);
+  return mismatch && describeMismatch(mismatch);
+};
+
+/** A value of a wrong type, or keys of which one is missing. */
+interface Mismatch {
+  readonly path: string;
+  /** How deep in the value it is; of the branches of a union, the deepest explains most. */
+  readonly depth: number;
+  readonly value: unknown;
+  readonly types: readonly string[];
+  readonly missing: readonly string[];
+}
+
+const describeMismatch = ({ path, value, types, missing }: Mismatch): string =>
+  missing.length > 0
+    ? `missing required argument ${missing.map(it => joinPath(path, it)).join(" or ")}`
+    : `${path || "arguments"} must be ${withArticle(types.join(" or "))}, not ${describeValue(value)}`;
+
+function findMismatch(
+  schema: JsonSchema,
+  value: unknown,
+  path: string,
+  depth: number,
+): Mismatch | undefined {
   if (!isJsonObject(schema)) return undefined;
   const branches = listBranches(schema);
   if (branches.length > 0) {
-    const mismatches = branches.map(it => findTypeMismatch(it, value, path));
-    if (!mismatches.includes(undefined)) return mismatches[0];
+    const mismatches = branches.map(it => findMismatch(it, value, path, depth));
+    if (mismatches.every(it => it !== undefined)) return joinMismatches(mismatches);
   }
   const types = listTypes(schema);
-  if (types.length > 0 && !types.some(it => isOfType(it, value)))
-    return `${path || "arguments"} must be ${withArticle(types.join(" or "))}, not ${describeValue(value)}`;
+  const found = { path, depth, value, types, missing: [] };
+  if (types.length > 0 && !types.some(it => isOfType(it, value))) return found;
   if (isJsonObject(value)) {
     for (const key of listRequired(schema))
-      if (!Object.hasOwn(value, key)) return `missing required argument ${joinPath(path, key)}`;
+      if (!Object.hasOwn(value, key)) return { ...found, depth: depth + 1, missing: [key] };
     const properties = getProperties(schema);
     for (const key of Object.keys(properties)) {
       if (!Object.hasOwn(value, key)) continue;
-      const mismatch = findTypeMismatch(properties[key]!, value[key], joinPath(path, key));
+      const inner = joinPath(path, key);
+      const mismatch = findMismatch(properties[key]!, value[key], inner, depth + 1);
       if (mismatch) return mismatch;
     }
   }
   if (Array.isArray(value) && isJsonObject(schema["items"])) {
     for (const [i, it] of value.entries()) {
-      const mismatch = findTypeMismatch(schema["items"], it, `${path}[${i}]`);
+      const mismatch = findMismatch(schema["items"], it, `${path}[${i}]`, depth + 1);
       if (mismatch) return mismatch;
     }
   }
   return undefined;
+}
+
+/** The deepest mismatch of several branches; what several of them expect at one place is joined. */
+function joinMismatches(mismatches: readonly Mismatch[]): Mismatch {
+  const depth = Math.max(...mismatches.map(it => it.depth));
+  const deepest = mismatches.filter(it => it.depth === depth);
+  const first = deepest[0]!;
+  const same = deepest.filter(
+    it => it.path === first.path && it.missing.length > 0 === first.missing.length > 0,
+  );
+  // what may be left out is no help
+  const types = same.flatMap(it => it.types).filter(it => it !== "null");
+  return {
+    ...first,
+    types: types.length > 0 ? [...new Set(types)] : first.types,
+    missing: [...new Set(same.flatMap(it => it.missing))],
+  };
 }
 
 /**

@@ -21,6 +21,7 @@ import { computeRandomKey, randomAt } from "./random.ts";
 import { Refusal, type Server, type Tool, type ToolContext } from "./server.ts";
 import { getInitialState, type SessionServer, type State, type ServerState } from "./state.ts";
 import { addMinutes } from "./time.ts";
+import { findReason } from "../storage/schemaIssue.ts";
 
 interface SessionOptions {
   readonly servers: readonly SessionServer[];
@@ -128,7 +129,7 @@ export class Session {
       const violation = findLimitViolation(args);
       if (violation) return this.#refuse(violation.type, violation.message);
       if (!parsed.success)
-        return this.#refuse("invalid_params", formatIssue(parsed.error.issues[0]!));
+        return this.#refuse("invalid_params", formatIssue(findReason(parsed.error)));
       return tool.effect === "read"
         ? this.#read(tool, parsed.data)
         : this.#write(tool, parsed.data);

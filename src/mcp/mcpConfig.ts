@@ -130,7 +130,11 @@ function listEntryNodes(text: string, file: string): { name: string; node: Node 
       `write {"servers": {}} into it`,
     );
   const properties = listProperties(root);
-  const lists = properties.filter(it => it.name === "servers" || it.name === "mcpServers");
+  // the settings of VS Code have the same in an object
+  const settings = properties.find(it => it.name === "mcp")?.node;
+  const lists = [...properties, ...(settings ? listProperties(settings) : [])].filter(
+    it => it.name === "servers" || it.name === "mcpServers",
+  );
   const others = properties.filter(it => it.name !== "inputs" && it.name !== "$schema");
   if (lists.length === 0 && others.length > 0)
     throw new UserError(

@@ -10,6 +10,7 @@ import type { ChatAnswer, ChatCall, ChatMessage, ChatRequest } from "./chatModel
 import { type CallableTool, parseArguments, readMessageText } from "./callText/callText.ts";
 import { describeSchemaInPrompt } from "./structuredOutput.ts";
 import { PolicyFault } from "./policy.ts";
+import { findReason } from "../storage/schemaIssue.ts";
 
 /** The options that some endpoints reject; requests then omit or replace them. */
 export type UnsupportedOption = "response_format" | "temperature" | "max_tokens";
@@ -121,7 +122,7 @@ const completion = z.looseObject({
 export function parseAnswer(json: Json, tools: readonly ToolDescription[] = []): ChatAnswer {
   const parsed = completion.safeParse(json);
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
+    const { path, message } = findReason(parsed.error);
     throw new EndpointFault(
       "not-a-completion",
       `it answered with JSON that is no chat completion (${path.join(".") || "the whole"}: ${message})`,

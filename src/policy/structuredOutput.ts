@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { JsonSchema } from "../environment/server.ts";
 import { isTooDeep } from "../storage/jsonDepth.ts";
 import type { ChatMessage, ChatModel, ChatRequest } from "./chatModel.ts";
+import { findReason } from "../storage/schemaIssue.ts";
 
 /** A value that matches the schema, or why there is none, with the tokens that it took. */
 type StructuredOutput<T> =
@@ -34,7 +35,7 @@ export async function completeStructured<T>(
     };
   const parsed = shape.safeParse(json);
   if (parsed.success) return { value: parsed.data, tokens };
-  const { path, message } = parsed.error.issues[0]!;
+  const { path, message } = findReason(parsed.error);
   return { flaw: `the answer does not fit (${path.join(".") || "the whole"}: ${message})`, tokens };
 }
 

@@ -8,6 +8,7 @@ import type { z } from "zod";
 import type { ResponseWriter } from "../mcp/httpTransport.ts";
 import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { HttpError } from "./httpError.ts";
+import { findReason } from "../storage/schemaIssue.ts";
 
 /** A response: its status and its body as JSON text. */
 export interface JsonResponse {
@@ -24,7 +25,7 @@ export const createOkResponse = (value: object): JsonResponse => ({
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const { path, message } = result.error.issues[0]!;
+  const { path, message } = findReason(result.error);
   throw new HttpError(
     "INVALID_REQUEST",
     path.length > 0 ? `${path.join(".")}: ${message}` : message,

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { withReadErrors } from "./fileErrors.ts";
 import { describeTooDeep, isTooDeep } from "./jsonDepth.ts";
+import { findReason } from "./schemaIssue.ts";
 import { readTextFile } from "./textFiles.ts";
 import { suggestName } from "./suggestName.ts";
 import {
@@ -75,33 +76,15 @@ export function checkJson<T>(
   if (source.format !== undefined) checkFormat(json, source.format, source);
   const { success, data, error } = schema.safeParse(json);
   if (success) return data;
-  const issue = error.issues[0]!;
+  const issue = findReason(error);
   const place = formatPlace(source, () =>
     text === undefined ? undefined : findLine(text, [...issue.path, ...listUnknownKeys(issue)]),
   );
   throw new UserError(
-    `${place} is not ${source.noun ?? "valid"}: ${formatIssue(issue)}${suggestKey(schema, issue)}`,
+    `${place} is not ${source.noun ?? "valid"}: at /${issue.path.join("/")}: ${issue.message}${suggestKey(schema, issue)}`,
     source.remedy ?? defaultRemedy(source),
     { cause: error },
   );
-}
-
-/** The first thing that does not fit, with its JSON pointer. */
-function formatIssue(issue: z.core.$ZodIssue): string {
-  const { path, message } = findCause(issue);
-  return `at /${path.join("/")}: ${message}`;
-}
-
-/** The issue inside an issue that says why a key, or the branch of a union that was meant, failed. */
-function findCause(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
-  if (issue.code === "invalid_key") return { path: issue.path, message: issue.issues[0]!.message };
-  if (issue.code !== "invalid_union") return issue;
-  const causes = issue.errors.flatMap(branch => branch.slice(0, 1).map(findCause));
-  // the branch that fits furthest, if there is one
-  const depth = Math.max(...causes.map(it => it.path.length));
-  const [cause, other] = causes.filter(it => it.path.length === depth);
-  if (!cause || other) return issue;
-  return { path: [...issue.path, ...cause.path], message: cause.message };
 }
 
 /** The first unknown key of a record, if that is what an issue is about. */

@@ -53,6 +53,22 @@ test("what is no schema, and a type that JSON does not have, leave the value to 
   for (const x of open) expect(findTypeMismatch(published(x), { x: [1] })).toBe(undefined);
 });
 
+test("of alternatives, the one that fits furthest says what is wrong", () => {
+  const x = {
+    anyOf: [
+      { type: "string" },
+      { type: "object", required: ["limit"], properties: { limit: { type: "integer" } } },
+      { type: "array", items: { anyOf: [{ type: "boolean" }, { type: "null" }] } },
+    ],
+  } as const;
+  const find = (value: Json) =>
+    findTypeMismatch({ type: "object", properties: { x } }, { x: value });
+  expect(find({ limit: "y" })).toBe("x.limit must be an integer, not a string");
+  expect(find({})).toBe("missing required argument x.limit");
+  expect(find([true, "y"])).toBe("x[1] must be a boolean, not a string");
+  expect(find(5)).toBe("x must be a string or object or array, not 5");
+});
+
 test("what stands beside alternatives is checked, too", () => {
   const either = {
     anyOf: [{ required: ["s"] }, { required: ["x"] }],
@@ -60,7 +76,7 @@ test("what stands beside alternatives is checked, too", () => {
   };
   const find = (args: Json) => findTypeMismatch(either, args);
   expect(find({ s: "a" })).toBe(undefined);
-  expect(find({})).toBe("missing required argument s");
+  expect(find({})).toBe("missing required argument s or x");
   expect(find({ x: "1" })).toBe("x must be a number, not a string");
 });
 

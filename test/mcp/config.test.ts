@@ -94,6 +94,191 @@ describe("what VS Code and other programs write is read", () => {
   });
 });
 
+/** What is to be changed in each entry of a file; undefined for one that works. */
+const files: [program: string, text: string, Record<string, RegExp | undefined>][] = [
+  [
+    "VS Code's mcp.json",
+    `{
+      // asked for when a server starts
+      "inputs": [
+        { "type": "promptString", "id": "tracker-key", "description": "Key", "password": true },
+        { "type": "pickString", "id": "level", "options": ["info", "debug"], "default": "info" },
+      ],
+      "servers": {
+        "browser": { "command": "npx", "args": ["-y", "@example/browser-mcp@latest"] },
+        "tracker": {
+          "type": "stdio",
+          "command": "npx",
+          "args": ["-y", "@example/tracker"],
+          "env": { "TRACKER_KEY": "\${input:tracker-key}" },
+        },
+        "hub": { "type": "http", "url": "https://api.example.com/mcp/" },
+        "local-http": { "url": "unix:///tmp/server.sock" },
+        "notes": {
+          "type": "sse",
+          "url": "http://localhost:3001/sse",
+          "headers": { "Authorization": "Bearer \${input:tracker-key}" },
+        },
+        "image": {
+          "command": "docker",
+          "args": ["run", "-i", "--rm", "--mount", "type=bind,src=\${workspaceFolder},dst=/work"],
+        },
+        "own": {
+          "type": "stdio",
+          "command": "node",
+          "cwd": "\${workspaceFolder}",
+          "args": ["./build/index.js"],
+          "dev": { "watch": "build/**/*.js", "debug": { "type": "node" } },
+        },
+        "fetch": { "command": "uvx", "args": ["mcp-fetch"], "envFile": "\${workspaceFolder}/.env" },
+        "caged": {
+          "command": "npx",
+          "args": ["x"],
+          "sandboxEnabled": true,
+          "sandbox": { "network": { "allowedDomains": ["example.com"] } },
+        },
+        "io.github.example/weather": {
+          "type": "stdio",
+          "command": "npx",
+          "args": ["weather@1.2.3"],
+          "gallery": "https://api.example.com",
+          "version": "1.2.3",
+        },
+      },
+    }`,
+    {
+      browser: undefined,
+      tracker: /env\.TRACKER_KEY has \$\{input:tracker-key\}.*write the value itself/,
+      hub: /url is for a remote server/,
+      "local-http": /url is for a remote server/,
+      notes: /is for a remote server/,
+      image: undefined,
+      own: undefined,
+      fetch: /envFile is not read: write its variables into env/,
+      caged: /sandbox is not supported|sandboxEnabled is not supported/,
+      "io.github.example/weather": undefined,
+    },
+  ],
+  [
+    "VS Code's settings.json",
+    `{
+      "editor.fontSize": 14,
+      "chat.mcp.discovery.enabled": true,
+      "mcp": {
+        "inputs": [],
+        "servers": { "time": { "command": "python", "args": ["-m", "mcp_time"], "env": {} } },
+      },
+    }`,
+    { time: undefined },
+  ],
+  [
+    "Cursor's mcp.json",
+    `{
+      "mcpServers": {
+        "cli": {
+          "type": "stdio",
+          "command": "npx",
+          "args": ["-y", "some-server"],
+          "env": { "API_KEY": "value" }
+        },
+        "with-file": { "command": "python", "args": ["\${workspaceFolder}/s.py"], "envFile": ".env" },
+        "remote": {
+          "url": "http://localhost:3000/mcp",
+          "headers": { "Authorization": "Bearer \${env:MY_TOKEN}" }
+        },
+        "signed-in": {
+          "url": "https://api.example.com/mcp",
+          "auth": { "CLIENT_ID": "\${env:ID}", "scopes": ["read"] }
+        },
+        "home": { "command": "\${userHome}/bin/serve", "args": ["--in", "\${workspaceFolderBasename}"] },
+        "from-env": { "command": "npx", "args": ["x"], "env": { "KEY": "\${env:KEY}" } },
+        "split": { "command": "node", "args": ["a\${pathSeparator}b\${/}c"] }
+      }
+    }`,
+    {
+      cli: undefined,
+      "with-file": /envFile is not read/,
+      remote: /is for a remote server/,
+      "signed-in": /is for a remote server/,
+      home: undefined,
+      "from-env": /env\.KEY has \$\{env:KEY\}, which is not filled in/,
+      split: /args\[0\] has \$\{pathSeparator\}/,
+    },
+  ],
+  [
+    "Claude Desktop's configuration",
+    `{
+      "globalShortcut": "Alt+Space",
+      "preferences": { "menuBarEnabled": false },
+      "mcpServers": {
+        "filesystem": {
+          "command": "npx",
+          "args": ["-y", "@example/filesystem", "/Users/ann/Desktop", "C:\\\\Users\\\\ann"]
+        },
+        "search": { "command": "cmd", "args": ["/c", "npx", "-y", "s"], "env": { "KEY": "k" } },
+        "local": { "command": "/opt/bin/uv", "args": ["--directory", "/abs/weather", "run", "w.py"] }
+      }
+    }`,
+    { filesystem: undefined, search: undefined, local: undefined },
+  ],
+  [
+    "Claude Code's .mcp.json",
+    `{
+      "mcpServers": {
+        "shared": { "type": "stdio", "command": "/path/to/server", "args": [], "env": {} },
+        "api": {
+          "type": "http",
+          "url": "\${API_BASE_URL:-https://api.example.com}/mcp",
+          "headers": { "Authorization": "Bearer \${API_KEY}" }
+        },
+        "events": { "type": "ws", "url": "wss://example.com" },
+        "helper": { "type": "http", "url": "https://x.example", "headersHelper": "/opt/h.sh" },
+        "cached": { "command": "\${CLAUDE_PLUGIN_ROOT}/s", "env": { "DIR": "\${CACHE:-/tmp}" } },
+        "slow": { "command": "npx", "args": ["slow"], "timeout": 600000, "alwaysLoad": true }
+      }
+    }`,
+    {
+      shared: undefined,
+      api: /is for a remote server/,
+      events: /is for a remote server/,
+      helper: /is for a remote server/,
+      cached: /command has \$\{CLAUDE_PLUGIN_ROOT\}, which is not filled in/,
+      slow: undefined,
+    },
+  ],
+  [
+    "other programs that extend the format",
+    `{
+      "mcpServers": {
+        "approved": {
+          "command": "npx",
+          "args": ["x"],
+          "disabled": false,
+          "alwaysAllow": ["read"],
+          "autoApprove": [],
+          "timeout": 60,
+        },
+        "off": { "command": "npx", "disabled": true },
+        "some-tools": { "command": "npx", "args": ["x"], "excludeTools": ["delete"] },
+      },
+    }`,
+    { approved: undefined, "some-tools": /excludeTools is not supported/ },
+  ],
+];
+
+describe("a whole file of another program", () => {
+  test.each(files)("%s", (_, text, expected) => {
+    const { entries, errors } = parse(text);
+    const names = Object.keys(expected);
+    expect([...entries.keys()]).toEqual(names.filter(it => !expected[it]));
+    expect([...errors.keys()]).toEqual(names.filter(it => expected[it]));
+    for (const [name, error] of errors) {
+      expect(error.message).toContain(`server ${name}: `);
+      expect(error.message).toMatch(expected[name]!);
+    }
+  });
+});
+
 describe("a faulty entry costs only itself, and its error says where and why", () => {
   const cases: [entry: unknown, what: RegExp, remedy: RegExp][] = [
     [{ url: "https://example.com/mcp" }, /url is for a remote server/, /write the command/],

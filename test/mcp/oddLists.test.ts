@@ -375,6 +375,16 @@ describe("the arguments of a tool are checked by what its schema says", () => {
     if (doesNot) expect(await odd.call("well", doesNot)).toMatchObject({ kind: "bad-arguments" });
   });
 
+  test("a bad argument in an alternative is named", async () => {
+    const odd = await openWith({
+      type: "object",
+      properties: { to: { anyOf: [{ type: "string" }, either.anyOf[1]] } },
+    });
+    expect(await odd.call("well", { to: { id: "seven" } })).toMatchObject({
+      message: "to.id must be an integer, not a string",
+    });
+  });
+
   test("references that repeat each other do not grow without an end", async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 60 }, (_, i) => [

@@ -34,7 +34,16 @@ test("of a union, the value that does not fit in the branch that fits furthest i
   expect(read('[{"kind":"a","calls":[{"arguments":null}]}]')).toThrow(
     "F:1 is not valid: at /0/calls/0/arguments: Invalid input: expected object, received null",
   );
-  expect(read("[5]")).toThrow("at /0: Invalid input");
+  expect(read("[5]")).toThrow("at /0: Invalid input: expected object, received number");
+  expect(read('[{"kind":"c"}]')).toThrow('at /0/kind: Invalid input: expected "a" or "b"');
+  expect(read('[{"kind":"b","text":3}]')).toThrow("at /0/text: Invalid input: expected string");
+  const either = z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]);
+  const nested = z.object({ x: z.union([z.string(), z.array(z.union([z.null(), either]))]) });
+  const readNested = (text: string) => () => parseJson(nested, text, { file: "F" });
+  expect(readNested('{"x":5}')).toThrow("at /x: Invalid input: expected string or array, received");
+  expect(readNested('{"x":[null,{"b":"y"}]}')).toThrow(
+    /at \/x\/1: a: .*; or b: Invalid input: exp/,
+  );
 });
 
 test("of a value that is missing, the line of its object is named", () =>

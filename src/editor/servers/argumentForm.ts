@@ -8,6 +8,7 @@ import type { JsonSchema } from "../../environment/server.ts";
 import { findTypeMismatch } from "../../environment/argumentChecks.ts";
 import { describeLongNumber, findLongNumber } from "../../storage/exactJson.ts";
 import { formatJson } from "../shared/jsonValues.ts";
+import { explainIssue } from "../../storage/schemaIssue.ts";
 
 interface FieldProperties {
   readonly key: string;
@@ -71,7 +72,9 @@ function createValidators(
       wrap(typeof part === "number" ? [value] : { [part]: value });
     const validate: Validator = value => {
       const issues = whole.safeParse(wrapPart(value)).error?.issues ?? [];
-      const issue = issues.find(it => path.every((step, i) => it.path[i] === step));
+      const issue = issues
+        .map(explainIssue)
+        .find(it => path.every((step, i) => it.path[i] === step));
       return issue && formatIssue(issue, issue.path.slice(path.length));
     };
     return { validate, within: createValidators(whole, wrapPart, path) };
@@ -249,7 +252,7 @@ function formatRule(issue: z.core.$ZodIssue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     default:
-      return issue.message.startsWith("Invalid") ? "does not fit" : issue.message;
+      return issue.message.includes("Invalid") ? "does not fit" : issue.message;
   }
 }
 

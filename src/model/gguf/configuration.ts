@@ -3,6 +3,7 @@ import { z } from "zod";
 import { UserError } from "../../userError.ts";
 import type { GgufFile } from "./file.ts";
 import { ropeFactorsTensor } from "./tensorNames.ts";
+import { findReason } from "../../storage/schemaIssue.ts";
 
 /** The architectures that are converted, with the classes of transformers. */
 const architectures = {
@@ -88,7 +89,7 @@ export function readGgufConfiguration(gguf: GgufFile, dtype: string): GgufConfig
       Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value])),
     );
     if (parsed.success) return parsed.data;
-    const { path, message } = parsed.error.issues[0]!;
+    const { path, message } = findReason(parsed.error);
     throw createError(`${prefix}${path.join(".")}: ${message}`);
   };
   const own = read(sizes, `${architecture}.`);

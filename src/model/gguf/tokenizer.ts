@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { UserError } from "../../userError.ts";
 import type { GgufFile } from "./file.ts";
+import { findReason } from "../../storage/schemaIssue.ts";
 
 const schema = z.looseObject({
   tokens: z.array(z.string()).min(1),
@@ -85,7 +86,7 @@ export function readGgufTokenizer({ file, metadata }: GgufFile): GgufTokenizer {
     Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value])),
   );
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
+    const { path, message } = findReason(parsed.error);
     throw createError(`${prefix}${path.join(".")}: ${message}`);
   }
   const { tokens, merges, token_type: types, pre, ...more } = parsed.data;

@@ -11,6 +11,7 @@ import { findResults } from "../../policy/chatMessages.ts";
 import type { ToolDescription } from "../../environment/toolDescription.ts";
 import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Decoding } from "../../policy/policy.ts";
+import { findReason } from "../../storage/schemaIssue.ts";
 
 export interface ChatRequest {
   readonly model: string;
@@ -65,7 +66,7 @@ const refuse = (param: string, what: string, remedy: string) =>
 export function parseChatRequest(json: unknown): ChatRequest {
   const parsed = chatBody.safeParse(json);
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
+    const { path, message } = findReason(parsed.error);
     const param = path.join(".");
     throw refuse(
       param,

@@ -267,7 +267,7 @@ describe("a value with parts has fields for them", () => {
     if (either.kind !== "either") throw new Error("not one of several");
     expect(either.branches.map(it => it.kind)).toEqual(["choice", "list", "choice"]);
     expect(either.branches[1]!.validate(["a"])).toBeUndefined();
-    expect(either.branches[1]!.validate(["a", "b", "c"])).toBe("x does not fit");
+    expect(either.branches[1]!.validate(["a", "b", "c"])).toBe("x must have at most 2 items");
   });
 
   test("an invalid schema accepts every text", () => {
