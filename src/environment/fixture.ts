@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readIfExists } from "../storage/fileErrors.ts";
+import { explainLongNumber, findLongNumber } from "../storage/exactJson.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { deepFreeze } from "./digest.ts";
@@ -40,6 +41,12 @@ export const createFixtureSchema = (server: Server) =>
  * the file and the first value that does not match.
  */
 export function parseFixture(server: Server, text: string, file: string): Fixture {
+  const number = findLongNumber(text);
+  if (number !== undefined)
+    throw new UserError(
+      `${file} is not a fixture of ${server.name}: ${explainLongNumber(number)}`,
+      "correct that value, or restore the shipped fixture",
+    );
   const fixture = parseJson(createFixtureSchema(server), text, {
     file,
     noun: `a fixture of ${server.name}`,

@@ -39,9 +39,12 @@ export const formatCallArguments = (args: unknown): string =>
 
 /** Why a call with such a number is refused. */
 export const describeLongNumber = (number: string): string =>
+  `${explainLongNumber(number)}: write it as a text`;
+
+export const explainLongNumber = (number: string): string =>
   Number.isFinite(Number(number))
-    ? `${number} has more digits than a number can keep: write it as a text`
-    : `${number} is larger than a number can be: write it as a text`;
+    ? `${number} has more digits than a number can keep`
+    : `${number} is larger than a number can be`;
 
 function parse(text: string, keys?: readonly string[]): unknown {
   const json: unknown = JSON.parse(text);

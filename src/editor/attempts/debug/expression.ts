@@ -4,6 +4,7 @@
  * "ok"`; and the tool calls of the Debug Console. Expressions have no side effects.
  */
 import { isJsonObject, type Json, type JsonObject } from "../../../environment/json.ts";
+import { describeLongNumber, findLongNumber, parseExactJson } from "../../../storage/exactJson.ts";
 
 /** The names that a path can begin with. */
 export type Variables = Readonly<Record<string, Json | undefined>>;
@@ -149,7 +150,8 @@ class ExpressionParser {
 
 function parseLiteral(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    // as what other programs sent is shown: a number that would be rounded as its digits
+    return parseExactJson(text) as Json;
   } catch {
     throw new ExpressionError(`${text} is not a value`);
   }
@@ -203,7 +205,9 @@ export interface CallExpression {
 export function parseCallExpression(text: string): CallExpression | undefined {
   const [, name, inner] = /^\s*([A-Za-z_][\w.]*)\s*\(([^]*)\)\s*$/.exec(text) ?? [];
   if (name === undefined || inner === undefined) return undefined;
-  const args = parseArguments(inner.trim());
+  const number = findLongNumber(toObject(inner));
+  if (number !== undefined) throw new ExpressionError(describeLongNumber(number));
+  const args = parseArguments(inner);
   if (!args)
     throw new ExpressionError(
       `the arguments are not JSON: write ${name}(key: "text", other: 5) or ${name}({"key": "text"})`,
@@ -212,14 +216,16 @@ export function parseCallExpression(text: string): CallExpression | undefined {
 }
 
 function parseArguments(text: string): JsonObject | undefined {
-  const object = text.startsWith("{") ? text : `{${text}}`;
   try {
-    const value = JSON.parse(quoteKeys(object)) as Json;
+    const value = JSON.parse(toObject(text)) as Json;
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
+
+const toObject = (text: string) =>
+  quoteKeys(text.trim().startsWith("{") ? text.trim() : `{${text.trim()}}`);
 
 /** Adds the quotes around keys that JSON asks for. Strings stay as they are. */
 const quoteKeys = (text: string) =>

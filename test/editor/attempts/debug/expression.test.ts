@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   evaluateExpression,
   ExpressionError,
+  parseCallExpression,
   type Variables,
 } from "../../../../src/editor/attempts/debug/expression.ts";
 
@@ -47,6 +48,20 @@ test("conditions are combined, and the second is evaluated only where it is need
   check('call.name == "other" && call.missing', false);
   check("call.error == null || call.missing", true);
   check("!(call.error == null) || 1 < 2 && 2 < 1", false);
+});
+
+test("a number with too many digits is compared by them, and refused in a call", () => {
+  const text = "order == 9007199254740993";
+  expect(evaluateExpression(text, { order: "9007199254740993" })).toBe(true);
+  expect(evaluateExpression(text, { order: "9007199254740992" })).toBe(false);
+  for (const call of ["find(id: 9007199254740993)", ' find( {"id": [9007199254740993]} )'])
+    expect(() => parseCallExpression(call)).toThrow(
+      "9007199254740993 has more digits than a number can keep: write it as a text",
+    );
+  expect(parseCallExpression('find(id: "9007199254740993")')).toEqual({
+    name: "find",
+    arguments: { id: "9007199254740993" },
+  });
 });
 
 describe("an invalid expression is refused with a reason", () => {
