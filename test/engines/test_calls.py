@@ -37,3 +37,12 @@ def test_a_number_with_thousands_of_digits_is_read() -> None:
     digits = "1" * 5_000
     call = '<tool_call>{"name": "f", "arguments": {"n": ' + digits + "}}</tool_call>"
     assert read_message(call) == ("", [{"name": "f", "arguments": {"n": digits}}])
+
+
+def test_without_tools_an_object_with_a_name_and_more_is_an_answer_in_json() -> None:
+    answer = '{"name": "Bingo", "age": 30}'
+    assert read_message(answer, "llama") == (answer, [])
+    assert read_message('{"name": "refresh"}', "llama") == (
+        "",
+        [{"name": "refresh", "arguments": {}}],
+    )

@@ -30,6 +30,15 @@ test.each([
   expect(calls.length + text.length).toBeLessThan(300_000);
 });
 
+test("without a list of tools, an object with a name and more is an answer in JSON", () => {
+  const read = (message: string) => readMessageText(message, { syntax: "llama" });
+  expect(read('{"name": "Bingo", "age": 30}')).toMatchObject({
+    text: '{"name": "Bingo", "age": 30}',
+    calls: [],
+  });
+  expect(read('{"name": "refresh"}').calls).toEqual([{ name: "refresh", arguments: {} }]);
+});
+
 test("calls begin where they are written, whatever their arguments are named", () => {
   const checkStarts = (
     syntax: "hermes" | "granite" | "llama",

@@ -443,7 +443,7 @@ class LlamaReader(Reader):
         if any(it in value for it in ("arguments", "parameters", "function")):
             return True
         name = value.get("name")
-        return isinstance(name, str) and (not self._tools or name in self._tools)
+        return isinstance(name, str) and (name in self._tools if self._tools else len(value) == 1)
 
 
 PYTHON_NAME = re.compile(r"([A-Za-z0-9_.-]+)\.call\(")

@@ -351,7 +351,8 @@ function createLlamaReader(text: string, tools: readonly CallableTool[]): Syntax
     const { name } = value;
     return (
       ["arguments", "parameters", "function"].some(it => it in value) ||
-      (typeof name === "string" && (menu.size === 0 || menu.has(name)))
+      (typeof name === "string" &&
+        (menu.size === 0 ? Object.keys(value).length === 1 : menu.has(name)))
     );
   }
 }
