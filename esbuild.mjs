@@ -16,7 +16,7 @@ import {
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
-import { createNotices } from "./notices.ts";
+import { collectPackages, createNotices, createSbom } from "./notices.ts";
 
 const root = import.meta.dirname;
 const at = (...parts) => join(root, ...parts);
@@ -159,11 +159,13 @@ if (existsSync(at("src/compute/kernels/kernels.ts"))) {
   );
 }
 
-// the kernels contain parts of AssemblyScript's standard library
-writeFileSync(
-  at("dist/THIRD_PARTY_NOTICES.txt"),
-  createNotices(root, [...bundledFiles, "node_modules/assemblyscript/std/assembly/rt/stub.ts"]),
-);
+const packages = collectPackages(root, [
+  ...bundledFiles,
+  // the kernels contain parts of AssemblyScript's standard library
+  "node_modules/assemblyscript/std/assembly/rt/stub.ts",
+]);
+writeFileSync(at("dist/THIRD_PARTY_NOTICES.txt"), createNotices(packages));
+writeFileSync(at("dist/sbom.cdx.json"), createSbom(root, packages));
 
 // on the extension's page, the editor shows the changelog without its folder: links to other files
 // would lead nowhere

@@ -1,6 +1,7 @@
 /**
- * Collects the licences of the packages that are part of the built programs. The build runs it and
- * fails for a package whose licence is missing or not allowed.
+ * Collects the packages that are part of the built programs: their licences, and the list of them
+ * in CycloneDX's format. The build runs it and fails for a package whose licence is missing or not
+ * allowed.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +18,8 @@ export const allowedLicences: ReadonlySet<string> = new Set([
 ]);
 
 interface Package {
+  /** Where it is under the repository, which is also its key in the package lock. */
+  readonly folder: string;
   readonly name: string;
   readonly version: string;
   readonly license: string;
@@ -24,14 +27,17 @@ interface Package {
 }
 
 /**
- * The notices for the packages that contain the files. Throws for a package without a licence text
- * and for a licence that is not allowed.
+ * The packages that contain the files. Throws for a package without a licence text and for a
+ * licence that is not allowed.
  */
-export function createNotices(root: string, files: readonly string[]): string {
+export function collectPackages(root: string, files: readonly string[]): readonly Package[] {
   const folders = new Set(files.flatMap(it => findPackageFolder(it.replaceAll("\\", "/")) ?? []));
-  const packages = [...folders]
+  return [...folders]
     .map(it => readPackage(root, it))
     .sort((a, b) => compare(`${a.name}@${a.version}`, `${b.name}@${b.version}`));
+}
+
+export function createNotices(packages: readonly Package[]): string {
   const rule = "-".repeat(80);
   return [
     "The programs of PROVE contain the following packages, under the licences below.\n",
@@ -40,6 +46,38 @@ export function createNotices(root: string, files: readonly string[]): string {
         `${rule}\n${name} ${version} (${license})\n${rule}\n\n${texts.join("\n\n")}\n`,
     ),
   ].join("\n");
+}
+
+/** The software bill of materials: each package with the hash that the package lock has. */
+export function createSbom(root: string, packages: readonly Package[]): string {
+  const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), "utf8"));
+  const own = readJson("package.json") as { readonly name: string; readonly version: string };
+  const lock = readJson("package-lock.json") as {
+    readonly packages: Readonly<Record<string, { readonly integrity: string }>>;
+  };
+  const components = packages.map(({ folder, name, version, license }) => {
+    const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+    const sha512 = lock.packages[folder]!.integrity.replace(/^sha512-/, "");
+    return {
+      type: "library",
+      "bom-ref": purl,
+      name,
+      version,
+      hashes: [{ alg: "SHA-512", content: Buffer.from(sha512, "base64").toString("hex") }],
+      licenses: [{ license: { id: license } }],
+      purl,
+    };
+  });
+  const { name, version } = own;
+  const document = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: { component: { type: "application", "bom-ref": "self", name, version } },
+    components,
+    dependencies: [{ ref: "self", dependsOn: components.map(it => it.purl) }],
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
@@ -66,13 +104,13 @@ function readPackage(root: string, folder: string): Package {
   const texts = files
     .filter(it => /^(?:licen[cs]e|copying|notices?|third-?party-?notices)(?:\.|-|$)/i.test(it))
     .map(it => read(it).trim());
-  if (texts.length > 0) return { name, version, license, texts };
+  if (texts.length > 0) return { folder, name, version, license, texts };
   const readme = files.find(it => /^readme(?:\.|$)/i.test(it));
   const text =
     (readme && mitText.exec(read(readme))?.[0]) ??
     readStandardText(root, license, typeof author === "object" ? author.name : author);
   if (text === undefined) throw new Error(`${folder} has no licence text`);
-  return { name, version, license, texts: [text.trim()] };
+  return { folder, name, version, license, texts: [text.trim()] };
 }
 
 /** The MIT licence in a longer text, with its copyright line. */

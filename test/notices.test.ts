@@ -1,10 +1,19 @@
 /** The licences of the packages in the built programs are complete and allowed. */
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
-import { allowedLicences, createNotices } from "../notices.ts";
+import { build } from "esbuild";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { allowedLicences, collectPackages, createNotices } from "../notices.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -39,6 +48,77 @@ describe("THIRD_PARTY_NOTICES.txt", () => {
   });
 });
 
+/** The packages of which a program has code, as esbuild reports it. */
+async function listBundled(entryPoints: readonly string[]): Promise<ReadonlySet<string>> {
+  const { metafile } = await build({
+    entryPoints: entryPoints.map(it => join(root, it)),
+    absWorkingDir: root,
+    outdir: "out",
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    splitting: true,
+    mainFields: ["module", "main"],
+    external: ["vscode", "@tensorflow/tfjs-node-gpu", "webgpu"],
+    logLevel: "error",
+  });
+  return new Set(
+    Object.values(metafile.outputs).flatMap(({ inputs }) =>
+      Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
+        bytesInOutput > 0
+          ? (/^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file.replaceAll("\\", "/"))?.[1] ??
+            [])
+          : [],
+      ),
+    ),
+  );
+}
+
+describe("the packages that esbuild puts into the programs", () => {
+  let bundled: ReadonlySet<string>;
+  beforeAll(async () => {
+    const pages = readdirSync(join(root, "webview"))
+      .map(it => `webview/${it}/main.ts`)
+      .filter(it => existsSync(join(root, it)));
+    const programs = ["cli/main", "app/thread", "train/main", "extension"];
+    bundled = await listBundled([...programs.map(it => `src/${it}.ts`), ...pages]);
+  });
+  // the kernels are compiled by AssemblyScript, and contain parts of its library
+  const isOther = (it: string) => it !== "assemblyscript";
+
+  test("all have a notice, and nothing else has", () => {
+    const text = readFileSync(join(root, "dist/THIRD_PARTY_NOTICES.txt"), "utf8");
+    const noted = [...text.matchAll(/^-{80}\n(\S+) \S+ \([^\n]+\)\n-{80}$/gm)].map(it => it[1]!);
+    expect(new Set(noted.filter(isOther))).toEqual(bundled);
+  });
+
+  test("are listed in CycloneDX's format, with the hashes of the package lock", () => {
+    const sbom = JSON.parse(readFileSync(join(root, "dist/sbom.cdx.json"), "utf8")) as {
+      bomFormat: string;
+      components: { name: string; version: string; purl: string; hashes: { content: string }[] }[];
+    };
+    expect(sbom.bomFormat).toBe("CycloneDX");
+    expect(new Set(sbom.components.map(it => it.name).filter(isOther))).toEqual(bundled);
+    for (const { name, version, purl, hashes } of sbom.components) {
+      expect(purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`);
+      expect(hashes[0]!.content).toMatch(/^[0-9a-f]{128}$/);
+    }
+  });
+});
+
+test("packages for official benchmarks are installed by hash only", () => {
+  const folder = join(root, "resources/python/prove_rl/benchmarks");
+  const lists = readdirSync(folder).filter(it => it.endsWith("-requirements.txt"));
+  expect(lists).toHaveLength(3);
+  for (const it of lists) {
+    const text = readFileSync(join(folder, it), "utf8").replaceAll("\\\n", "");
+    const packages = text.split("\n").filter(line => line !== "" && !line.startsWith("#"));
+    for (const line of packages) expect(line).toMatch(/^[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/);
+  }
+});
+
 describe("a package is refused", () => {
   let folder: string;
   beforeEach(() => {
@@ -52,7 +132,7 @@ describe("a package is refused", () => {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
-    return () => createNotices(folder, ["src/x.ts", "node_modules/@a/b/lib/x.js"]);
+    return () => createNotices(collectPackages(folder, ["src/x.ts", "node_modules/@a/b/lib/x.js"]));
   };
   const named = { name: "@a/b", version: "1.0.0" };
 

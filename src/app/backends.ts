@@ -45,7 +45,7 @@ function describeSource(
   if (name === "webgpu") return `about 135 MB from ${registry}`;
   return `about 270 MB of packages from ${registry}, and ${
     library === undefined
-      ? "the library TensorFlow 2.9.1 for CUDA 11 and cuDNN 8 (more than a gigabyte) from storage.googleapis.com"
+      ? "the library TensorFlow 2.9.1 for CUDA 11 and cuDNN 8 (more than a gigabyte) from storage.googleapis.com, which an install script downloads and PROVE does not check"
       : `the library in ${library}`
   }`;
 }

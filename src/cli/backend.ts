@@ -47,7 +47,7 @@ const options = {
 export const backend = defineCommand({
   name: "backend",
   description:
-    "Install native backends of TensorFlow.js, which train on a graphics card: tensorflow (CUDA, Linux and Windows) or webgpu (Vulkan, Metal or Direct3D 12). Trainings with --backend auto use one if it is faster than WebAssembly here. Packages have fixed versions and are checked against the hashes in this program. They are installed into the folder of your user's application data, or the one that PROVE_BACKENDS names. check starts a backend and exits with 1 if it does not work.",
+    "Install native backends of TensorFlow.js, which train on a graphics card: tensorflow (CUDA, Linux and Windows) or webgpu (Vulkan, Metal or Direct3D 12). Trainings with --backend auto use one if it is faster than WebAssembly here. Packages have fixed versions and are checked against the hashes in this program; the library that the install script of tensorflow downloads is not, and --library takes one of yours instead. They are installed into the folder of your user's application data, or the one that PROVE_BACKENDS names. check starts a backend and exits with 1 if it does not work.",
   arguments: [
     argument("<action>", "what to do", {
       parser: oneOf(actions, "there is no action"),

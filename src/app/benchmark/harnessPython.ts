@@ -168,13 +168,15 @@ async function installInto(
     "creating a virtual environment",
     "install the module venv of Python; on Debian and Ubuntu it is in the package python3-venv",
   );
-  const pip = ["-E", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  // packages of sources could run any code
+  const safely = ["--no-deps", "--only-binary", ":all:", "--require-hashes"];
+  const pip = ["-E", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...safely];
   await run(
     python,
     // modules are compiled when they are first imported, and most never are
-    [...pip, "--no-deps", "--no-compile", "--requirement", list],
+    [...pip, "--no-compile", "--requirement", list],
     "installing packages with pip",
-    `check that pip reaches its package index, or run pip install --no-deps -r ${list} in an environment of your own and give its Python with --python`,
+    `check that pip reaches its package index, or run pip install ${safely.join(" ")} -r ${list} in an environment of your own and give its Python with --python`,
   );
   writeFileOver(marker, expected);
   return python;
