@@ -10,7 +10,7 @@ import {
   type SeenTasks,
 } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
-import { getEnd } from "../trajectory/trajectory.ts";
+import { getEnd, type Trajectory } from "../trajectory/trajectory.ts";
 import { formatBug, UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
 import type { OpenedPolicy } from "./policies.ts";
@@ -83,7 +83,13 @@ export async function evaluatePolicy(
     label,
     samples = 1,
     onBug,
-  }: { readonly label: string; readonly samples?: number; readonly onBug?: () => void },
+    onAttempt,
+  }: {
+    readonly label: string;
+    readonly samples?: number;
+    readonly onBug?: () => void;
+    readonly onAttempt?: ((attempt: Trajectory) => void) | undefined;
+  },
 ): Promise<Evaluation> {
   const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
@@ -102,6 +108,7 @@ export async function evaluatePolicy(
       printNote(text);
     },
     onRow(_row, trajectory, done) {
+      onAttempt?.(trajectory);
       const { fault } = getEnd(trajectory);
       if (fault !== undefined && !faults.has(fault)) {
         faults.add(fault);

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { computeChange } from "../evaluation/compare.ts";
 import { evaluatePolicy, readSeenTasks, readSelectedTasks } from "../app/evaluate.ts";
+import { checkTrajectoryName } from "../app/importRollouts.ts";
 import type { StudentChoice } from "../app/policies.ts";
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
@@ -15,6 +16,7 @@ import { UserError } from "../userError.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { splits, type Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/task.ts";
+import { formatTrajectory, type Trajectory } from "../trajectory/trajectory.ts";
 import type { SeenTasks } from "../trajectory/seenTasks.ts";
 import {
   bugExitCode,
@@ -85,6 +87,11 @@ const evaluateOptions = {
     "write the tasks at which the greedy attempt fails to this tasks file, which must not exist",
     { parser: outputPath("prove/tasks/failed.tasks.jsonl") },
   ),
+  attempts: option(
+    "--attempts <file>",
+    "write all attempts to this trajectory file, which must not exist",
+    { parser: outputPath("prove/tasks/small.trajectory.jsonl") },
+  ),
   json: jsonFlag,
   ...endpointOptions,
 };
@@ -104,12 +111,15 @@ export const evaluate = defineCommand({
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
     "evaluate --tasks small.tasks.jsonl --policy small --split train --failed hard.tasks.jsonl",
+    "evaluate --tasks small.tasks.jsonl --policy prove/runs/first --attempts first.trajectory.jsonl",
   ],
   async run(context, _positionals, options) {
     const { cwd, print, printNote } = context;
     const { tasks: file, split, baseline, limit = Infinity, json } = options;
     const selected = { file: resolve(cwd, file), split, limit };
-    const failedFile = checkFailedFile(options, cwd);
+    const failedFile = checkNewFile("--failed", options.failed, options, cwd);
+    const attemptsFile = checkNewFile("--attempts", options.attempts, options, cwd);
+    if (options.attempts !== undefined) checkTrajectoryName(options.attempts);
     const tasks = await readSelectedTasks(selected, printNote);
     const seen =
       options.trainedOn === undefined
@@ -117,10 +127,18 @@ export const evaluate = defineCommand({
         : await readSeenTasks(resolve(cwd, options.trainedOn), printNote);
     let hasBug = false;
     const onBug = () => void (hasBug = true);
-    const measure = (spec: string) => measurePolicy(spec, { tasks, seen, options, onBug }, context);
+    const measurement = { tasks, seen, options, onBug };
+    const measure = (spec: string) => measurePolicy(spec, measurement, context);
     const start = baseline === undefined ? undefined : await measure(baseline);
     const runs: Measured[] = [];
-    for (const spec of options.policy) runs.push(await measure(spec));
+    const writer = attemptsFile === undefined ? undefined : new LineWriter(attemptsFile);
+    try {
+      const onAttempt = (it: Trajectory) => writer?.append(formatTrajectory(it).trimEnd());
+      for (const spec of options.policy)
+        runs.push(await measurePolicy(spec, { ...measurement, onAttempt }, context));
+    } finally {
+      writer?.close();
+    }
     const all = [...(start ? [start] : []), ...runs];
     const greedyRuns = runs.map(it => it.greedy.rows);
     const sampledRuns = runs.flatMap(it => (it.sampled ? [it.sampled.rows] : []));
@@ -159,19 +177,21 @@ export const evaluate = defineCommand({
   },
 });
 
-/** The new file that failed tasks are written to, if it is asked for. */
-function checkFailedFile(
-  { failed, policy }: Pick<EvaluateOptions, "failed" | "policy">,
+/** The path of a file that is to be written for the only policy, if it is asked for. */
+function checkNewFile(
+  name: string,
+  given: string | undefined,
+  { policy }: Pick<EvaluateOptions, "policy">,
   cwd: string,
 ): string | undefined {
-  if (failed === undefined) return undefined;
+  if (given === undefined) return undefined;
   if (policy.length > 1)
     throw new UserError(
-      `--failed is for one policy, and --policy names ${policy.length}`,
+      `${name} is for one policy, and --policy names ${policy.length}`,
       "evaluate one policy at a time",
     );
-  const file = resolve(cwd, failed);
-  if (existsSync(file)) throw new UserError(`${failed} exists already`, "write to another file");
+  const file = resolve(cwd, given);
+  if (existsSync(file)) throw new UserError(`${given} exists already`, "write to another file");
   return file;
 }
 
@@ -209,11 +229,13 @@ interface Measurement {
   readonly seen: SeenTasks | undefined;
   readonly options: EvaluateOptions;
   readonly onBug: () => void;
+  /** Receives each attempt when it ends. */
+  readonly onAttempt?: (attempt: Trajectory) => void;
 }
 
 async function measurePolicy(
   spec: string,
-  { tasks, seen, options, onBug }: Measurement,
+  { tasks, seen, options, onBug, onAttempt }: Measurement,
   context: CliContext,
 ): Promise<Measured> {
   // loads the numerics
@@ -223,7 +245,12 @@ async function measurePolicy(
     const opened = await openPolicy(spec, tasks, context, readEndpointOptions(options), choice);
     computedWith = opened.computedWith;
     const policy = { ...opened, ...(seen ? { seen } : {}) };
-    const evaluation = await evaluatePolicy(policy, tasks, context, { label, samples, onBug });
+    const evaluation = await evaluatePolicy(policy, tasks, context, {
+      label,
+      samples,
+      onBug,
+      onAttempt,
+    });
     opened.dispose();
     return evaluation;
   };

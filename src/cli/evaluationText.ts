@@ -27,6 +27,20 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
   const faults = it.unscorable ? ` (${it.unscorable} ended by a fault, not counted)` : "";
   return [
     formatRow(it.samples > 1 ? "attempts" : "tasks", `${attempts}${faults}`),
+    ...formatOptional("success with goals", it.goalSuccess, formatShare),
+    ...formatOptional("  look-ups only", it.readOnlySuccess, formatShare),
+    formatRow(
+      it.samples > 1 ? `success, mean@${it.samples}` : "success",
+      `${formatShare(it.success)}${formatInterval(success, formatShare)}`,
+    ),
+    ...(it.pass === undefined
+      ? []
+      : [
+          formatRow(
+            `success, pass@${it.samples}`,
+            `${formatShare(it.pass)}${formatInterval(pass, formatShare)}`,
+          ),
+        ]),
     ...[paperProfile.name, defaultProfile.name].map(name =>
       formatRow(
         `reward, ${name}`,
@@ -43,20 +57,6 @@ export function formatMetrics(it: EvaluationMetrics): string[] {
       : []),
     ...formatOptional("  answer", it.answer, formatNumber),
     ...formatOptional("abstention", it.abstention, formatNumber),
-    formatRow(
-      it.samples > 1 ? `success, mean@${it.samples}` : "success",
-      `${formatShare(it.success)}${formatInterval(success, formatShare)}`,
-    ),
-    ...(it.pass === undefined
-      ? []
-      : [
-          formatRow(
-            `success, pass@${it.samples}`,
-            `${formatShare(it.pass)}${formatInterval(pass, formatShare)}`,
-          ),
-        ]),
-    ...formatOptional("  tasks with goals", it.goalSuccess, formatShare),
-    ...formatOptional("  look-ups only", it.readOnlySuccess, formatShare),
     formatRow(
       "calls / budget",
       `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${formatShare(it.withinBudget)} within`,

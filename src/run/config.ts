@@ -84,7 +84,7 @@ const sftSettings = z.strictObject({
   /** Conversations per step, over all workers. */
   conversations: count,
   learningRate: positive,
-  /** Steps over which the learning rate rises from zero. */
+  /** Steps over which the learning rate rises from zero, or a tenth of the run if that is less. */
   warmUp: z.int().min(0),
   /** The last share of the run, over which the learning rate falls to a twentieth. */
   decay: share,

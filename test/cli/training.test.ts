@@ -19,6 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
+import { score } from "../../src/cli/score.ts";
 import { train } from "../../src/cli/train.ts";
 import { warmStart } from "../../src/cli/warmStart.ts";
 import type { Interval } from "../../src/evaluation/interval.ts";
@@ -260,6 +261,27 @@ describe("evaluate", () => {
     rmSync(failed);
     await expect(evaluateFor("small,scripted:teacher")).rejects.toThrow(
       "--failed is for one policy, and --policy names 2",
+    );
+  });
+
+  test("writes the attempts, which can be scored again", async () => {
+    const attempts = join(cwd, "teacher.trajectory.jsonl");
+    const evaluateTo = (file: string) =>
+      runCommand(
+        evaluate,
+        [
+          ...["--tasks", tasks(), "--policy", "scripted:teacher", "--json"],
+          ...["--samples", "2", "--attempts", file],
+        ],
+        { cwd },
+      );
+    const { out } = await evaluateTo(attempts);
+    const { attempts: count } = JSON.parse(out[0]!) as Metrics;
+    const scored = await runCommand(score, ["--tasks", tasks(), attempts, "--json"], { cwd });
+    expect(scored.out).toHaveLength(3 * count);
+    await expect(evaluateTo(attempts)).rejects.toThrow("teacher.trajectory.jsonl exists already");
+    await expect(evaluateTo(join(cwd, "teacher.jsonl"))).rejects.toThrow(
+      "is not the name of a trajectory file",
     );
   });
 

@@ -168,7 +168,12 @@ test("an epoch has every index once, and a position always the same index", () =
 test("the learning rate rises over 10 steps, stays, and falls to a twentieth over the last half", () => {
   const at = (step: number, progress: number) =>
     learningRateFactor(step, progress, { warmUp: 10, decay: 0.5 });
-  expect([at(1, 0), at(5, 0.1), at(10, 0.2), at(50, 0.5), at(75, 0.75), at(100, 1)]).toEqual([
+  expect([at(1, 0), at(5, 0.05), at(10, 0.1), at(50, 0.5), at(75, 0.75), at(100, 1)]).toEqual([
     0.1, 0.5, 1, 1, 0.5, 0.05,
   ]);
+});
+
+test("in a run of few steps, the learning rate rises over the first tenth", () => {
+  const at = (step: number) => learningRateFactor(step, step / 20, { warmUp: 40, decay: 0.5 });
+  expect([at(1), at(2), at(10)]).toEqual([0.5, 1, 1]);
 });

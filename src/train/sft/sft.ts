@@ -157,13 +157,16 @@ const toPackedGroup = (
 const isTarget = (part: number, weightOfGiven: number) =>
   part === tokenPart.taught || (part === tokenPart.given && weightOfGiven > 0);
 
-/** Rises over the first steps, stays at 1, and falls to 0.05 over the last part of the run. */
+/**
+ * Rises over the first steps, or the first tenth of a run that is shorter than ten times as many,
+ * stays at 1, and falls to 0.05 over the last part.
+ */
 export function learningRateFactor(
   step: number,
   progress: number,
   { warmUp, decay }: Pick<SftConfig["sft"], "warmUp" | "decay">,
 ): number {
-  const rise = Math.min(1, step / Math.max(1, warmUp));
+  const rise = Math.min(1, Math.max(step / Math.max(1, warmUp), 10 * progress));
   const fall = progress > 1 - decay ? (1 - progress) / decay : 1;
   return rise * Math.max(0.05, Math.min(1, fall));
 }
