@@ -81,13 +81,10 @@ function findList(root: Node, key: string | undefined): Node | undefined {
 
 /** Counts lines up to offsets that grow. */
 function createLineCounter(text: string): (offset: number) => number {
-  let [line, at] = [1, 0];
+  let line = 1;
+  let next = text.indexOf("\n");
   return offset => {
-    for (;;) {
-      const next = text.indexOf("\n", at);
-      if (next < 0 || next >= offset) return line;
-      line++;
-      at = next + 1;
-    }
+    for (; next >= 0 && next < offset; line++) next = text.indexOf("\n", next + 1);
+    return line;
   };
 }

@@ -134,6 +134,13 @@ describe("documents", () => {
   test("JSON Lines may begin with a byte order mark", () =>
     check(`\uFEFF${one}\r\n${two}\r\n`, [1, 2]));
 
+  test("of many rows in one long line", async () => {
+    const long = Array.from({ length: 2_000 }, () => rowOf(`1,"more":"${"a".repeat(34_000)}"`));
+    const name = write("long.json", `[${long.join(",")}]`);
+    const { code, report } = await importFile(cwd, "verl", name);
+    expect([code, report.imported]).toEqual([0, 2_000]);
+  });
+
   test("one row alone is a document or a line", async () => {
     await check(JSON.stringify(JSON.parse(one), null, 2), [1]);
     await check(one, [1]);
