@@ -322,7 +322,7 @@ describe("errors have OpenAI's form", () => {
       "an image",
       { messages: [{ role: "user", content: [{ type: "image_url" }] }] },
       400,
-      "messages.0.content",
+      "messages.0.content.0.type",
       "invalid_request",
     ],
     [
