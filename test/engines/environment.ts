@@ -12,6 +12,8 @@ const folder = join(root, ".engines");
 export const verlPackages = join(folder, "verl");
 /** The packages of verifiers, in the same way. */
 export const verifiersPackages = join(folder, "verifiers");
+/** The virtual environments of `npm run engines:newest`. */
+export const newestFolder = join(folder, "newest");
 /** What pip installs, one call for each file, before the packages of a training with TRL. */
 const requirements = [
   { file: join(import.meta.dirname, "requirements.txt"), options: ["--no-deps"] },
