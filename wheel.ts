@@ -22,7 +22,7 @@ const { version, description, license } = JSON.parse(
 const extras = {
   trl: listLines(createTrlRequirements(0)),
   verl: listLines(verlRequirements),
-  verifiers: ["verifiers==0.4.0; python_version >= '3.11'"],
+  verifiers: ["verifiers==0.4.0"],
   openenv: ["openenv-core==0.3.0"],
 };
 

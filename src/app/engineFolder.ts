@@ -16,6 +16,7 @@ import {
   createTrlRequirements,
   createTrlRun,
   describeTrlMemory,
+  estimatePromptTokens,
 } from "../engine/trl.ts";
 import {
   createAgentLoops,
@@ -304,13 +305,11 @@ async function noteMemory(
   target: EngineTarget,
   file: string,
 ): Promise<void> {
-  const memory = describeTrlMemory(target, await measureLongestPrompt(file));
+  const tokens = estimatePromptTokens(await measureLongestPrompt(file));
+  const memory = describeTrlMemory(target, tokens);
   if (memory === undefined) return;
   print(memory.text);
-  if (!memory.fits)
-    printNote(
-      `a training of ${target.model} does not fit: ${target.loraRank === undefined ? "train adapters (--lora 16), " : ""}give more GPUs or a smaller model`,
-    );
+  if (memory.remedy !== undefined) printNote(memory.remedy);
 }
 
 /** Writes the prompts of all splits. Returns the number of rows to train on. */

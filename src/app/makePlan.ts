@@ -5,7 +5,8 @@
 import { totalmem } from "node:os";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
-import { formatPrepareCommand } from "../engine/target.ts";
+import { formatPrepareCommand, readModelSize } from "../engine/target.ts";
+import { describeTrlMemory } from "../engine/trl.ts";
 import { countParameters } from "../model/transformer/architecture.ts";
 import { checkTensorSizes } from "../model/huggingface/weights.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
@@ -34,10 +35,12 @@ const otherBytes = 300 * 2 ** 20;
 /** Tasks whose lengths are counted. */
 const sampledTasks = 50;
 
+/** `gpus` is how many GPUs a training with TRL is described for. */
 export async function makePlan(
   config: RunConfig,
   folder: string,
   { catalog, dist, signal }: { catalog: Catalog; dist: string; signal: AbortSignal },
+  gpus = 8,
 ): Promise<TrainingPlan> {
   const stored = readModelFolder(folder);
   const { architecture } = stored.config;
@@ -81,6 +84,7 @@ export async function makePlan(
     ...(fits || proposal || stored.kind === "student"
       ? {}
       : { prepare: describePreparation(config, stored) }),
+    ...(stored.kind === "student" ? {} : { gpus: describeGpus(config, stored, lengths, gpus) }),
     ...(speed ? { seconds: estimateSeconds(config, { lengths, tokens, speed }) } : {}),
   };
 }
@@ -88,6 +92,23 @@ export async function makePlan(
 /** The command that trains the same with another training framework, which loads a whole model. */
 const describePreparation = ({ tasks, lora }: RunConfig, { folder, adapters }: StoredModel) =>
   formatPrepareCommand({ tasks, model: adapters?.base ?? folder, loraRank: lora?.rank });
+
+function describeGpus(
+  { lora }: RunConfig,
+  { folder, adapters }: StoredModel,
+  { longestOpening }: TaskLengths,
+  gpus: number,
+): readonly string[] {
+  const model = adapters?.base ?? folder;
+  const target = { model, size: readModelSize(model), gpus, loraRank: lora?.rank };
+  try {
+    const memory = describeTrlMemory(target, longestOpening);
+    return memory ? [memory.text, ...(memory.remedy === undefined ? [] : [memory.remedy])] : [];
+  } catch (error) {
+    if (error instanceof UserError) return [`${error.what}: ${error.remedy}`];
+    throw error;
+  }
+}
 
 /** The lengths of the first tasks of the run. */
 async function measureLengths(

@@ -297,16 +297,23 @@ export const plan = defineCommand({
   description:
     "Print what a training needs before it is started: parameters, tokens of a step, memory for weights, gradients, optimizer, activations and sampling, and the seconds of a step, from a short measurement on the chosen backend. If it does not fit this machine, the nearest setting that does. Takes the options of train.",
   arguments: [],
-  options: { ...trainingOptions, json: jsonFlag },
+  options: {
+    ...trainingOptions,
+    gpus: option("--gpus <n>", "GPUs of 80 GB for which to say what TRL needs on each", {
+      parser: wholeNumber({ min: 1, max: 64 }),
+      default: 8,
+    }),
+    json: jsonFlag,
+  },
   examples: [
     "plan --tasks my.tasks.jsonl --from models/smollm2 --lora 8",
     "plan --config first.train.json --json",
   ],
-  async run(context, _positionals, { json, ...options }) {
+  async run(context, _positionals, { json, gpus, ...options }) {
     const { config, model } = await chooseTraining(context, options);
     // loads the numerics
     const { makePlan } = await import("../app/makePlan.ts");
-    const made = await makePlan(config, model, context);
+    const made = await makePlan(config, model, context, gpus);
     if (json) context.print(JSON.stringify(made));
     else for (const line of formatPlan(made)) context.print(line);
     return made.fits ? 0 : 1;

@@ -11,15 +11,19 @@ import { readJsonFile } from "../storage/parseJson.ts";
 /** Supervised fine-tuning on the teacher's conversations, and GRPO on own attempts. */
 export type Stage = "sft" | "grpo";
 
-export interface EngineTarget {
+/** What decides about memory. */
+export interface TrainedModel {
   /** A folder, or a name on the Hugging Face hub. */
   readonly model: string;
   readonly size: ModelSize;
   /** 0 stands for the CPU. */
   readonly gpus: number;
-  readonly profile: string;
   /** Trains adapters of this rank instead of all weights. */
   readonly loraRank?: number | undefined;
+}
+
+export interface EngineTarget extends TrainedModel {
+  readonly profile: string;
   readonly stages: readonly Stage[];
   /** The command line that serves the tasks. */
   readonly serve: readonly string[];
@@ -101,7 +105,7 @@ export const cardMemory = 80e9;
  * Bytes on each of the GPUs for the weights, gradients and the state of Adam, with mixed precision
  * and divided among them. The frozen weights of adapters need no gradients.
  */
-export const countTrainingBytes = ({ size, gpus, loraRank }: EngineTarget): number =>
+export const countTrainingBytes = ({ size, gpus, loraRank }: TrainedModel): number =>
   ((size.weights / bytesPerValue) * (loraRank === undefined ? 16 : bytesPerValue)) / gpus;
 
 /** Keys and values of a token. */

@@ -12,7 +12,7 @@ import {
   learningRateNote,
   paper,
 } from "./target.ts";
-import type { EngineTarget } from "./target.ts";
+import type { EngineTarget, ModelSize, TrainedModel } from "./target.ts";
 
 /** Attempts that are processed at a time on one GPU. */
 const perDevice = 2;
@@ -23,7 +23,8 @@ const perDevice = 2;
  */
 export function createTrlConfig(target: EngineTarget, promptBytes: number) {
   const { model, gpus, profile, loraRank, serve, stages } = target;
-  const vllm = gpus === 0 ? undefined : createVllmSettings(target, promptBytes);
+  const vllm =
+    gpus === 0 ? undefined : createVllmSettings(target, estimatePromptTokens(promptBytes));
   return {
     model,
     profile,
@@ -92,17 +93,21 @@ const vllmOverhead = 3e9;
 /** Attempts of the greatest length whose keys and values have room. */
 const wholeAttempts = 4;
 
+/** The tokens of a prompt of so many bytes, by the largest estimate. */
+export const estimatePromptTokens = (bytes: number): number =>
+  bytes / bytesPerToken + templateTokens;
+
 /** The lengths of attempts, and the share of a card that vLLM takes beside the training. */
-function createVllmSettings({ model, size }: EngineTarget, promptBytes: number) {
-  const prompt = roundUp(promptBytes / bytesPerToken + templateTokens, 64);
-  const { positions = Infinity, weights, token } = size;
+function createVllmSettings({ model, size }: TrainedModel, promptTokens: number) {
+  const prompt = roundUp(promptTokens, 64);
+  const { positions = Infinity, weights } = size;
   const length = Math.min(roundUp(prompt + paper.responseLength, 1024), positions);
   if (length - prompt < 1024)
     throw new UserError(
       `${model} was made for ${positions} tokens, and the longest prompt of the tasks takes about ${prompt}`,
       "choose a model for longer conversations, or make tasks with fewer tools (prove-rl synthesize --menu chain)",
     );
-  const share = (weights + wholeAttempts * length * token + vllmOverhead) / cardMemory;
+  const share = (weights + countCacheBytes(size, length) + vllmOverhead) / cardMemory;
   return {
     max_completion_length: Math.min(paper.responseLength, length - prompt),
     use_vllm: true,
@@ -111,6 +116,10 @@ function createVllmSettings({ model, size }: EngineTarget, promptBytes: number) 
     vllm_gpu_memory_utilization: Math.min(0.9, Math.max(0.3, roundUp(share * 100, 5) / 100)),
   };
 }
+
+/** Keys and values of the attempts of this length that have room. */
+const countCacheBytes = ({ token }: ModelSize, length: number): number =>
+  wholeAttempts * length * token;
 
 /** Conversations of a step of supervised fine-tuning. */
 const conversations = 32;
@@ -149,20 +158,29 @@ function createSftSettings(
 
 /**
  * What each GPU needs by the formula of docs/engines.md, and whether it fits; undefined for a CPU.
- * Activations come on top.
+ * Activations come on top. Throws a `UserError` as `createTrlConfig` does.
  */
 export function describeTrlMemory(
-  target: EngineTarget,
-  promptBytes: number,
-): { readonly text: string; readonly fits: boolean } | undefined {
-  if (target.gpus === 0) return undefined;
+  target: TrainedModel,
+  promptTokens: number,
+): { readonly text: string; readonly remedy?: string } | undefined {
+  const { model, gpus, size, loraRank } = target;
+  if (gpus === 0) return undefined;
   const training = countTrainingBytes(target);
-  const vllm = createVllmSettings(target, promptBytes).vllm_gpu_memory_utilization * cardMemory;
-  const format = (bytes: number) => `${Math.round(bytes / 1e9)} GB`;
-  const cards = target.gpus === 1 ? "the GPU" : `each of ${target.gpus} GPUs`;
+  const settings = createVllmSettings(target, promptTokens);
+  const length = settings.vllm_max_model_length;
+  const share = settings.vllm_gpu_memory_utilization;
+  const format = (bytes: number) => `${(bytes / 1e9).toFixed(bytes < 1e10 ? 1 : 0)} GB`;
+  const cards = gpus === 1 ? "the GPU" : `each of ${gpus} GPUs`;
+  const parts = loraRank === undefined ? "weights, gradients and optimizer" : "weights";
+  const cache = `${wholeAttempts} attempts of ${length.toLocaleString("en")} tokens`;
   return {
-    text: `${cards} needs about ${format(training)} for the training and ${format(vllm)} for vLLM, of ${format(cardMemory)}, besides activations`,
-    fits: training + vllm < 0.95 * cardMemory,
+    text: `${cards} needs about ${format(training)} for ${parts} and ${format(share * cardMemory)} for vLLM (${share} of the card: ${format(size.weights)} of weights, ${format(countCacheBytes(size, length))} for keys and values of ${cache}), of ${format(cardMemory)}, besides activations`,
+    ...(training + share * cardMemory < 0.95 * cardMemory
+      ? {}
+      : {
+          remedy: `a training of ${model} does not fit: ${loraRank === undefined ? "train adapters (--lora 16), " : ""}give more GPUs or a smaller model`,
+        }),
   };
 }
 
@@ -250,7 +268,7 @@ pip install -r requirements.txt
 python launch.py
 \`\`\`
 ${gpus === 0 ? "\nOn Linux, pip installs PyTorch with CUDA, which is several GB. To avoid that, install its build for CPUs first, with the command that PyTorch's website gives.\n" : ""}
-The commands may be run in another folder, too, with the paths of the files. \`launch.py\` starts the service with the command in \`config.json\`, or, where that program does not exist, with the \`prove-rl\` of PROVE's Python package or on the PATH, and then \`accelerate launch\`, to which it passes its own arguments. With \`PROVE_URL\` it uses a service that runs already, for example on another machine; a token is read from \`PROVE_TOKEN\`. An interrupted training goes on from its last checkpoint when you start it again.
+TRL needs Python 3.11 or later. The commands may be run in another folder, too, with the paths of the files. \`launch.py\` starts the service with the command in \`config.json\`, or, where that program does not exist, with the \`prove-rl\` of PROVE's Python package or on the PATH, and then \`accelerate launch\`, to which it passes its own arguments. With \`PROVE_URL\` it uses a service that runs already, for example on another machine; a token is read from \`PROVE_TOKEN\`. An interrupted training goes on from its last checkpoint when you start it again.
 
 ${isWarm ? "First, the model learns from the conversations of the tasks' teacher, with TRL's `SFTTrainer` and only from what the assistant writes; the result is `sft/model`. GRPO goes on from it. Where you start `train.py` yourself, PROVE_STAGE names the stage: `before` for the first evaluation, `sft`, `merge` for its adapters, and `grpo`. " : ""}Before and after ${isWarm ? "each stage" : "the training"}, the model attempts ${gpus === 0 ? 8 : 256} of the held-out rows (\`evaluated\` in \`config.json\`) once each, and at the end a table compares the results. What goes wrong is printed as \`alarm at step …\`: groups whose attempts all earn the same, attempts that limits truncate, calls of tools that are not offered, and others, as in PROVE's own trainings.
 

@@ -61,6 +61,8 @@ export interface TrainingPlan {
   readonly proposal?: string;
   /** If none fits: the command that prepares the training with TRL or verl. */
   readonly prepare?: string;
+  /** For real models: what GPUs need to train the same with TRL, and what to change, in lines. */
+  readonly gpus?: readonly string[];
   /** Estimated seconds of a step; absent if it does not fit, or is too large to be measured. */
   readonly seconds?: number;
 }
@@ -114,6 +116,7 @@ export function formatPlan(plan: TrainingPlan): string[] {
   return [
     `${model}, ${plan.method}`,
     ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
+    ...(plan.gpus === undefined ? [] : ["With TRL on GPUs:", ...plan.gpus.map(it => `  ${it}`)]),
     ...(fits ? [] : formatRemedy(plan)),
   ];
 }

@@ -89,7 +89,9 @@ test("supervised fine-tuning before GRPO has settings and conversations of its o
   const [row] = readFileSync(join(out, "data/sft/train.jsonl"), "utf8").split("\n");
   expect(JSON.parse(row!).messages.at(-1)).toMatchObject({ role: "assistant" });
   // 16 bytes for each of 4 billion parameters, on eight cards
-  expect(lines.join("\n")).toContain("each of 8 GPUs needs about 8 GB for the training and 24 GB");
+  expect(lines.join("\n")).toContain(
+    "each of 8 GPUs needs about 8.0 GB for weights, gradients and optimizer and 24 GB for vLLM",
+  );
   const verl = join(emptyFolder(), "verl");
   await expect(prepareVerl(tasks, verl, "--stages", "sft,grpo")).rejects.toThrow(
     "has the stage grpo only",

@@ -111,6 +111,11 @@ async function checkAdapters({ cwd, folder, tasks }: Record<"cwd" | "folder" | "
     trained: 1280,
     fits: true,
     seconds: expect.any(Number) as number,
+    gpus: [
+      expect.stringMatching(
+        /^each of 8 GPUs needs .* for weights and 24 GB for vLLM .*, of 80 GB/,
+      ) as string,
+    ],
   });
   await start(["--from", folder, "--run", run, ...lora]);
   await endTrainer(run);
