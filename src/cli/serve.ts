@@ -135,7 +135,9 @@ export const serve = defineCommand({
               journal: journal === undefined ? undefined : new SessionJournal(journal),
             });
       if ("sessions" in service) reportBrokenCalls(service.sessions, context);
-      printStart(service.url, tasks.size, workers, context);
+      context.print(JSON.stringify({ url: service.url }));
+      // a program that started it shows its own notes
+      if (!options.withParent) noteStart(tasks.size, workers, context);
       if (policy?.computedWith)
         printNote(`${policy.model} computes with ${formatComputedWith(policy.computedWith)}`);
       const failed = "failed" in service ? service.failed : new Promise<never>(() => {});
@@ -160,13 +162,7 @@ export const serve = defineCommand({
   },
 });
 
-function printStart(
-  url: string,
-  taskCount: number,
-  workers: number,
-  { catalog, print, printNote }: CliContext,
-): void {
-  print(JSON.stringify({ url }));
+function noteStart(taskCount: number, workers: number, { catalog, printNote }: CliContext): void {
   const offered = taskCount > 0 ? ` and ${taskCount} tasks` : "";
   const processes = workers > 1 ? ` in ${workers} processes` : "";
   printNote(

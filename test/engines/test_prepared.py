@@ -1,7 +1,9 @@
 """The folder of `prove-rl engine prepare trl`, trained as its README says."""
 
+import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Served, create_python
+from conftest import ROOT, TASKS, Served, create_python
 from prove_rl import Client
+from prove_rl.service import Service
 
 
 @pytest.fixture(name="out")
@@ -131,33 +134,104 @@ def test_a_model_that_is_not_there_is_named(out: Path) -> None:
     assert "there is no model folder" in refused.stderr
 
 
+def test_a_service_that_is_killed_ends_its_training(
+    served: Served, tiny_model: Path, tmp_path: Path
+) -> None:
+    out = prepare_endless(served, tiny_model, tmp_path, "trl")
+    with start(out) as process:
+        wait_for_first_step(out, process)
+        listed = subprocess.run(
+            ["ps", "-ww", "--ppid", str(process.pid), "-o", "pid=,args="],
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        (service,) = [it for it in listed.stdout.splitlines() if " serve " in it]
+        os.kill(int(service.split()[0]), signal.SIGKILL)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert re.fullmatch(
+        "the service ended with -9: start the training again; .*checkpoint.*", said.splitlines()[-1]
+    )
+    assert "Traceback" not in said
+    assert list_processes(out) == []
+
+
+def test_a_service_that_is_killed_ends_two_trainings(
+    served: Served, tiny_model: Path, tmp_path: Path
+) -> None:
+    """They did not start it, and wait for a minute whether it comes back."""
+    folders = [prepare_endless(served, tiny_model, tmp_path, name) for name in ("one", "two")]
+    with Service.start(TASKS) as service:
+        processes = [start(it, service.url) for it in folders]
+        for out, process in zip(folders, processes, strict=True):
+            wait_for_first_step(out, process)
+        os.kill(service.pid, signal.SIGKILL)
+        for out, process in zip(folders, processes, strict=True):
+            with process:
+                _, said = process.communicate(timeout=300)
+            assert process.returncode == 1
+            assert re.fullmatch(
+                f".* {service.url}/.* failed .*; check that prove-rl serve runs at this address, "
+                "and start the training again: .*checkpoint",
+                said.splitlines()[-1],
+            )
+            assert "Traceback" not in said
+            assert list_processes(out) == []
+
+
+def prepare_endless(served: Served, model: Path, cwd: Path, name: str) -> Path:
+    """A folder for a training that goes on until it is ended."""
+    prepare(cwd, served, "--model", str(model), "--out", name)
+    out = cwd / name
+    config = json.loads((out / "config.json").read_text())
+    config["grpo"] |= {"max_steps": 100_000, "save_steps": 100_000}
+    config["evaluated"] = 0
+    (out / "config.json").write_text(json.dumps(config))
+    return out
+
+
+def start(out: Path, url: str | None = None) -> subprocess.Popen[str]:
+    """Starts launch.py, with a service of its own or the one at this address."""
+    variables = {key: it for key, it in os.environ.items() if key != "PYTHONPATH"}
+    return subprocess.Popen(
+        [str(create_python(out / "requirements.txt")), str(out / "launch.py")],
+        env=variables | ({} if url is None else {"PROVE_URL": url}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def kill_after_first_step(launch: list[str], out: Path) -> str:
     """Kills launch.py in the second step, and then the engine. Returns the service's address."""
-    with subprocess.Popen(
-        launch, stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with subprocess.Popen(launch, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0].removeprefix("PROVE_URL=")
-        deadline = time.monotonic() + 600
-        while not (out / "metrics.jsonl").exists():
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.05)
+        wait_for_first_step(out, process)
         process.kill()
         process.wait(10)
-        for pid in list_group(process.pid):
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-            # the service ends by itself
-            if b"serve" not in command:
-                os.kill(pid, signal.SIGKILL)
+        # the service ends by itself
+        for pid in list_processes(out):
+            os.kill(pid, signal.SIGKILL)
     return address
 
 
-def list_group(group: int) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,pgid="], capture_output=True, check=True, text=True
-    )
-    rows = [[int(it) for it in line.split()] for line in listed.stdout.splitlines()]
-    return [pid for pid, own in rows if own == group]
+def wait_for_first_step(out: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 600
+    while not (out / "metrics.jsonl").exists():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+
+
+def list_processes(out: Path) -> list[int]:
+    """The processes of a training, whose command lines have its folder."""
+    found = []
+    for it in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"{out}/".encode() in it.read_bytes():
+                found.append(int(it.parent.name))
+    return found
 
 
 def read_metrics(run: Path) -> list[Any]:

@@ -43,6 +43,9 @@ CONNECTION_ERRORS = (http.client.HTTPException, OSError)
 """What is raised if the service cannot be reached or a connection is cut."""
 
 BUSY = 503
+LOST_PATIENCE = 0.05
+"""For how many seconds requests are repeated to a service that could not be reached before."""
+
 PAGE = 1_000
 """The most tasks that the service lists in one response."""
 
@@ -97,6 +100,7 @@ class Client:
         self._timeout = timeout
         self._patience = patience
         self._on_lost = on_lost
+        self._is_lost = False
         self._local = threading.local()
 
     def health(self) -> Json:
@@ -166,14 +170,20 @@ class Client:
         self, method: str, path: str, body: Json | None = None, *, can_repeat: bool = True
     ) -> Json:
         content = None if body is None else format_body(body).encode()
-        deadline = time.monotonic() + self._patience
+        start = time.monotonic()
+        deadline = start + self._patience
         for delay in create_delays():
             try:
                 status, retry_after, text = self._send(method, path, content)
+                self._is_lost = False
             except CONNECTION_ERRORS as error:
                 if self._on_lost is not None:
                     self._on_lost()
-                if not can_repeat or time.monotonic() + delay > deadline:
+                # who has waited for the service once does not wait for each request again
+                limit = start + LOST_PATIENCE if self._is_lost else deadline
+                is_late = time.monotonic() + delay > limit
+                if not can_repeat or is_late:
+                    self._is_lost = is_late
                     raise ConnectionError(
                         f"{method} {self.url}{path} failed ({type(error).__name__}: {error}); "
                         "check that prove-rl serve runs at this address"

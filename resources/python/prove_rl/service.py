@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -187,7 +189,7 @@ def join_lines(text: str) -> str:
 
 
 @contextmanager
-def serve(command: list[str], folder: Path) -> Iterator[str]:
+def serve(command: list[str], folder: Path) -> Iterator[tuple[str, Service | None]]:
     """The URL of the service that PROVE_URL names, or of one that is started for the block.
 
     `command` begins with Node.js and the program. If this machine does not have them, because the
@@ -195,7 +197,7 @@ def serve(command: list[str], folder: Path) -> Iterator[str]:
     """
     url = os.environ.get("PROVE_URL")
     if url:
-        yield url
+        yield url, None
         return
     try:
         if not all(Path(it).exists() for it in command[:2]):
@@ -204,4 +206,46 @@ def serve(command: list[str], folder: Path) -> Iterator[str]:
     except ServiceError as error:
         sys.exit(str(error))
     with service:
-        yield service.url
+        yield service.url, service
+
+
+def run_training(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    service: Service | None,
+    folder: Path | None = None,
+) -> int:
+    """Run a training to its end, and return its exit code.
+
+    If its service ends before it, or this process is to end, so do all processes of the training.
+    Raises a `ServiceError` in the former case.
+    """
+    previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, start_new_session=os.name == "posix"
+    )
+    try:
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(1)
+            if service is not None:
+                service.check()
+    finally:
+        if process.poll() is None:
+            end_training(process)
+        signal.signal(signal.SIGTERM, previous)
+
+
+def end_training(process: subprocess.Popen[bytes]) -> None:
+    """End the launcher of a training with the processes that it has started."""
+    if os.name != "posix":
+        process.kill()
+        process.wait()
+        return
+    # the launchers of several processes end them one by one
+    os.killpg(process.pid, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(40)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

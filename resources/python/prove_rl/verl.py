@@ -26,14 +26,7 @@ from verl.utils.profiler import simple_timer
 from verl.utils.rollout_trace import rollout_trace_op
 
 from .calls import find_syntax, parse_arguments, read_message
-from .client import (
-    CONNECTION_ERRORS,
-    AsyncClient,
-    AsyncSession,
-    Json,
-    ProveError,
-    create_session_id,
-)
+from .client import AsyncClient, AsyncSession, Json, ProveError, create_session_id
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +36,8 @@ WHOLE_TASK = -1
 """The turn of a row that is for the whole task."""
 
 
-class PromptTooLongError(Exception):
-    """The first prompt of an attempt has more tokens than `data.max_prompt_length`."""
+class AttemptError(Exception):
+    """An attempt that cannot go on, as others can."""
 
 
 NEEDS_A_PERSON = {"UNKNOWN_TASK", "UNAUTHORIZED", "FORBIDDEN", "INVALID_REQUEST"}
@@ -103,7 +96,7 @@ class ProveAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 await self._attempt(session, rollout, sampling_params)
                 with simple_timer("compute_score", rollout.metrics):
                     score = await session.score(**self._scoring)
-        except (*CONNECTION_ERRORS, ProveError, PromptTooLongError) as error:
+        except (ProveError, AttemptError) as error:
             if isinstance(error, ProveError) and error.code in NEEDS_A_PERSON:
                 raise
             logger.warning("an attempt at %s is not scored: %s", info["task_id"], error)
@@ -115,7 +108,7 @@ class ProveAgentLoop(AgentLoopBase):  # type: ignore[misc]
         """verl cuts a prompt that is too long at its start, where the tools are."""
         limit = self.rollout_config.prompt_length
         if len(prompt_ids) > limit:
-            raise PromptTooLongError(
+            raise AttemptError(
                 f"its prompt has {len(prompt_ids)} tokens and data.max_prompt_length is {limit}"
             )
         return prompt_ids
@@ -166,7 +159,7 @@ class ProveAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 request_id=request_id, prompt_ids=rollout.ids, sampling_params=options
             )
         if output.stop_reason == "aborted" or not output.token_ids:
-            raise ConnectionError("verl's server wrote no message")
+            raise AttemptError("verl's server wrote no message")
         keep_counts(rollout, output)
         if not rollout.mask and output.log_probs:
             rollout.logprobs = []

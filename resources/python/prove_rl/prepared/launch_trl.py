@@ -6,13 +6,12 @@ launch`, for example `python launch.py --num_machines 2 --machine_rank 0 ...`. C
 
 import json
 import os
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..client import Json
-from ..service import serve
+from ..service import ServiceError, run_training, serve
 from .evaluations import BEFORE, format_table, read_evaluations
 
 FOLDER = Path(__file__).resolve().parents[2]
@@ -24,6 +23,10 @@ def main() -> int:
         return launch()
     except KeyboardInterrupt:
         return 130
+    except ServiceError as error:
+        # after a progress bar
+        print(f"\n{error}", file=sys.stderr)
+        return 1
 
 
 def launch() -> int:
@@ -37,18 +40,18 @@ def launch() -> int:
         if not (FOLDER / name).exists():
             print(f"{FOLDER} has no {name}: copy the whole folder, or prepare it again")
             return 2
-    with serve(config["serve"], FOLDER) as url:
+    with serve(config["serve"], FOLDER) as (url, service):
         # the menus are set per row, which TRL calls experimental
         environment = {"TRL_EXPERIMENTAL_SILENCE": "1", **os.environ, "PROVE_URL": url}
         train = str(FOLDER / "train.py")
         for stage in list_stages(config):
-            command = [sys.executable, "-m", "accelerate.commands.launch"]
+            command = [sys.executable, "-m", "accelerate.commands.launch", "--quiet"]
             command += ["--config_file", str(FOLDER / "accelerate.yaml"), *sys.argv[1:], train]
             if stage == "merge":
                 command = [sys.executable, train]
             print(f"PROVE_URL={url} PROVE_STAGE={stage}", *command, flush=True)
             environment["PROVE_STAGE"] = stage
-            code = subprocess.run(command, env=environment, check=False).returncode
+            code = run_training(command, environment, service)
             if code != 0:
                 return code
     print(format_table(FOLDER), flush=True)

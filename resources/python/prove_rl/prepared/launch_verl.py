@@ -10,7 +10,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import threading
 from importlib.util import find_spec
@@ -19,7 +18,7 @@ from typing import Any
 
 from ..client import Json
 from ..groups import append_metrics, cut_metrics, write_end, write_groups
-from ..service import serve
+from ..service import Service, ServiceError, run_training, serve
 
 FOLDER = Path(__file__).resolve().parents[2]
 """The prepared folder, which has this package in it."""
@@ -44,6 +43,10 @@ def main() -> int:
         return launch()
     except KeyboardInterrupt:
         return 130
+    except ServiceError as error:
+        # after a progress bar
+        print(f"\n{error}", file=sys.stderr)
+        return 1
 
 
 def launch() -> int:
@@ -57,9 +60,9 @@ def launch() -> int:
         if find_spec(name) is None:
             print(f"{name} is not installed: run pip install -r requirements.txt in {FOLDER}")
             return 2
-    with serve(config["serve"], FOLDER) as url:
+    with serve(config["serve"], FOLDER) as (url, service):
         print(f"PROVE_URL={url}", shlex.join(command), flush=True)
-        return train(command, url, config["verl"]["trainer.total_training_steps"])
+        return train(command, url, service, config["verl"]["trainer.total_training_steps"])
 
 
 def list_overrides(config: Json) -> list[str]:
@@ -89,7 +92,7 @@ def format_value(value: Any) -> str:
     return "'" + re.sub(r"(\\*)'", r"\1\1\\'", value) + "'"
 
 
-def train(command: list[str], url: str, steps: int) -> int:
+def train(command: list[str], url: str, service: Service | None, steps: int) -> int:
     """Run the training, and write what it does at each step as PROVE shows it."""
     paths = [str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
@@ -112,7 +115,7 @@ def train(command: list[str], url: str, steps: int) -> int:
     thread = threading.Thread(target=follow)
     thread.start()
     try:
-        code = subprocess.run(command, cwd=FOLDER, env=environment, check=False).returncode
+        code = run_training(command, environment, service, FOLDER)
     finally:
         ended.set()
         thread.join()

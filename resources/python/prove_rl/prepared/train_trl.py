@@ -42,7 +42,12 @@ def main() -> None:
         checkpoint = find_last_checkpoint(FOLDER / "sft/checkpoints")
         sft_trl.train(FOLDER, config, model, load_tokenizer(model), checkpoint)
     else:
-        run_grpo(config, trains=stage == "grpo")
+        try:
+            run_grpo(config, trains=stage == "grpo")
+        except ConnectionError as error:
+            remedy = "and start the training again: it goes on from its last checkpoint"
+            # after a progress bar
+            sys.exit(f"\n{error}, {remedy}")
 
 
 def run_grpo(config: Json, trains: bool) -> None:
