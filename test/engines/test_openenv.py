@@ -106,8 +106,7 @@ def test_the_client_for_tools_lists_and_calls_them(served: Served) -> None:
         assert call["name"] in [it.name for it in tools]
         assert all(it.input_schema["type"] == "object" for it in tools)
         json.loads(env.call_tool(call["name"], **call["arguments"]))
-        with pytest.raises(RuntimeError, match="tool_not_found"):
-            env.call_tool("fly")
+        assert "there is no tool fly" in env.call_tool("fly")
 
 
 def test_errors_have_codes_and_leave_the_connection_open(served: Served) -> None:

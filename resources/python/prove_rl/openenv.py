@@ -5,7 +5,7 @@
         result = env.step({"type": "call_tool", "tool_name": ..., "arguments": {...}})
         last = env.step({"type": "finish", "text": "I am done."})
 
-It was tested with openenv-core 0.3.0.
+It was tested with openenv 0.10.0.
 """
 
 from __future__ import annotations
