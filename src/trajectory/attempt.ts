@@ -169,6 +169,17 @@ function replayCalls(
   { header, events }: Trajectory,
   memo: CallMemo,
 ): Replayed {
+  const [made, wanted] = [header, task].map(it =>
+    it.servers
+      .map(({ name }) => name)
+      .toSorted()
+      .join(", "),
+  );
+  if (made !== wanted)
+    throw new UserError(
+      `attempt ${header.id} was made on ${made || "no server"}, and its task on ${wanted}`,
+      "score it with the tasks that it was made with",
+    );
   // what a call does depends on the seed too
   const session = openSessionByName(
     catalog,

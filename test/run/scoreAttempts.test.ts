@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { paperProfile, provePlusProfile, type Profile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
-import { scoreRecorded } from "../../src/reward/scorer.ts";
+import { createScorer, scoreRecorded } from "../../src/reward/scorer.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { groupFormat, writeGroups } from "../../src/run/group.ts";
 import { type AttemptSource, scoreInBatches } from "../../src/run/scoreAttempts.ts";
@@ -98,6 +98,24 @@ test("a bug while an attempt is scored is the reason of its row", () => {
   };
   expect(scoreRecorded(fail, { task, trajectory: task.trajectory }, paperProfile)).toMatchObject({
     unscorable: "PROVE has a bug, please report it (TypeError: x is undefined)",
+  });
+});
+
+test.each([
+  ["no servers", []],
+  ["other servers", [{ name: "email", fixture: "small", digest: "" }]],
+])("an attempt that was recorded on %s is not scored, and the row says why", (_, servers) => {
+  const header = { ...task.trajectory.header, servers };
+  const recorded = { task, trajectory: { ...task.trajectory, header } };
+  const scored = scoreRecorded(createScorer(catalog), recorded, paperProfile);
+  const name = task.servers
+    .map(it => it.name)
+    .toSorted()
+    .join(", ");
+  expect(scored).toEqual({
+    unscorable: expect.stringMatching(
+      `attempt .* was made on (no server|email), and its task on ${name}\\b`,
+    ) as string,
   });
 });
 
