@@ -210,7 +210,7 @@ const createVariables = (workspace: string): Readonly<Record<string, string>> =>
 
 /** `${name}`, also if it is not closed; and a name of VS Code's variables without the dollar. */
 const variable =
-  /\$\{([^}]*)\}?|\{(?:workspaceFolder(?:Basename)?|userHome|(?:env|input):[^}]*)\}/g;
+  /\$\{([^}]*)\}?|\{(?:workspaceFolder(?:Basename)?|userHome|(?:env|input):[^{}]*)\}/g;
 
 /** Finds a variable that nothing is filled in for, which the server would get as it is written. */
 function findVariableFault(json: unknown): EntryFault | undefined {

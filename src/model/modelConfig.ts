@@ -6,6 +6,9 @@ import { z } from "zod";
 
 export const modelFormat = "prove/model@1";
 
+/** More layers than any model has, each of which takes memory even before its weights are read. */
+export const maxLayers = 4096;
+
 const count = z.int().min(1);
 export const modelConfig = z.strictObject({
   format: z.literal(modelFormat),
@@ -13,7 +16,7 @@ export const modelConfig = z.strictObject({
   architecture: z.strictObject({
     vocabulary: count,
     width: count,
-    layers: count,
+    layers: count.max(maxLayers),
     heads: count,
     kvHeads: count,
     headWidth: count,

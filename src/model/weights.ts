@@ -147,6 +147,9 @@ export function openWeights(file: string): WeightFile {
   }
 }
 
+/** More than a model has, and the longest header that safetensors allow. */
+const [maxArrays, maxHeaderBytes] = [100_000, 100_000_000];
+
 function readHeader(file: string, descriptor: number) {
   const createError = (why: string, cause?: unknown) =>
     new UserError(
@@ -161,6 +164,8 @@ function readHeader(file: string, descriptor: number) {
   const length = size < 8 ? Infinity : Number(readBytes(descriptor, 0, [0, 8]).readBigUInt64LE());
   const start = 8 + length;
   if (start > size) throw createError("it ends before its header does");
+  if (length > maxHeaderBytes)
+    throw createError(`its header has ${length} bytes, and ${maxHeaderBytes} are the most`);
   let header: Record<string, unknown>;
   try {
     const text = readBytes(descriptor, 0, [8, start]).toString("utf8");
@@ -171,6 +176,8 @@ function readHeader(file: string, descriptor: number) {
   const { __metadata__: rawMetadata = {}, ...described } = header;
   const metadata = metadataEntry.safeParse(rawMetadata);
   if (!metadata.success) throw createError("its metadata are not strings");
+  const count = Object.keys(described).length;
+  if (count > maxArrays) throw createError(`it has ${count} arrays, and ${maxArrays} are the most`);
   const entries = new Map<string, Entry>();
   for (const [name, value] of Object.entries(described)) {
     const parsed = entry.safeParse(value);

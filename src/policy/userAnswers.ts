@@ -5,6 +5,7 @@
  */
 import type { Json } from "../environment/json.ts";
 import type { Goal, Task } from "../trajectory/task.ts";
+import { splitSentences } from "../trajectory/sentences.ts";
 import { asksToRefrain } from "../trajectory/taskRules.ts";
 import { startsTurn } from "../trajectory/trajectory.ts";
 import type { Conversation } from "./policy.ts";
@@ -91,7 +92,7 @@ const offer =
 
 /** The question or request for confirmation that a message ends with. */
 function findQuestion(text: string): Question | undefined {
-  const sentences = text.trim().split(/(?<=[.!?…]["”’')\]]*)\s+/);
+  const sentences = splitSentences(text.trim(), { at: "signs" });
   const last = sentences.at(-1)!;
   const asked =
     /\?["”’')\]*_]*$/.test(last) || request.test(last)

@@ -245,7 +245,7 @@ export const describeField = (field: string): string =>
 
 /** The last words of fields that are no nouns. */
 const noNoun =
-  /(?:^|_)(?:at|be|by|for|from|in|of|on|out|to|until|via|what|when|where|who|\w{2,}[^e]ed|free|last|left|paid|sent|spent|arrives|closes|departs|ends|lands|leaves|opens|starts)$/;
+  /(?:^|_)(?:at|be|by|for|from|in|of|on|out|to|until|via|what|when|where|who|\w{2,40}[^e]ed|free|last|left|paid|sent|spent|arrives|closes|departs|ends|lands|leaves|opens|starts)$/;
 
 const toWords = (key: string): string => key.replaceAll("_", " ");
 

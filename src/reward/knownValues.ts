@@ -269,7 +269,7 @@ const [maxComputed, maxComputations] = [12, 100];
 
 /** The parts with digits of a text, such as `8637` of `inv_8637`, in lower case. */
 const listCodeParts = (text: string): string[] =>
-  text.toLowerCase().match(/\p{L}*\p{N}[\p{L}\p{N}]*/gu) ?? [];
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter(it => /\p{N}/u.test(it));
 
 function collectValues(value: Json & object, now: string): ShownValues {
   const numbers = new Set<number>();

@@ -74,7 +74,8 @@ export const scoreArguments = (pairs: readonly AlignedPair[]): number =>
  */
 export function scoreServingValidity(serving: number, others: readonly ScoredCall[]): number {
   const validities = others.map(getCallValidity);
-  if (serving === 0) return validities.length === 0 ? 0 : Math.min(...validities) / 2;
+  if (serving === 0)
+    return validities.length === 0 ? 0 : validities.reduce((a, b) => Math.min(a, b)) / 2;
   return serving / (serving + validities.reduce((sum, it) => sum + 1 - it, 0));
 }
 

@@ -32,7 +32,8 @@ type Reader = (match: RegExpExecArray, now: string) => Reading | undefined;
 const monthNames = months.map(it => `${it.slice(0, 3)}(?:${it.slice(3)})?\\.?`).join("|");
 const dayNumber = "(\\d{1,2})(?:st|nd|rd|th)?";
 const year = "(?:,?\\s(\\d{4})\\b(?![:.,]\\d))?";
-const number = "\\d+(?:[.,'’]\\d+)*";
+// with a limit, because a list such as 1'2'3 is tried again from each of its numbers
+const number = "\\d+(?:[.,'’]\\d+){0,8}";
 const smallNumbers =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
     " ",
@@ -137,7 +138,7 @@ const forms: readonly (readonly [RegExp, Reader])[] = [
     }),
   ],
   [
-    /(?<![\p{L}\d_.,])(?<![\p{L}\d]-)(\d{1,3}(?:[\s\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,'’]\d+)*)(?:\s?(%|percent|k|thousand|million|cents?|km|kg|kB|KB|MB|GB|kWh|€)(?![\p{L}\d])|(st|nd|rd|th)(?![\p{L}\d]))?(?![\p{L}\d_]|-\p{L})/gu,
+    /(?<![\p{L}\d_.,])(?<![\p{L}\d]-)(\d{1,3}(?:[\s\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,'’]\d+){0,8})(?:\s?(%|percent|k|thousand|million|cents?|km|kg|kB|KB|MB|GB|kWh|€)(?![\p{L}\d])|(st|nd|rd|th)(?![\p{L}\d]))?(?![\p{L}\d_]|-\p{L})/gu,
     readNumber,
   ],
   [

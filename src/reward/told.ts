@@ -12,6 +12,7 @@ import {
   type Fact,
   type Task,
 } from "../trajectory/task.ts";
+import { splitSentences } from "../trajectory/sentences.ts";
 import { isAgreement } from "../trajectory/taskRules.ts";
 import { startsTurn, type Event } from "../trajectory/trajectory.ts";
 import type { Scalar } from "../trajectory/valueMatching.ts";
@@ -58,6 +59,9 @@ function judge(attempt: Attempt): ToldJudgment {
     evidence.length === 0 ? undefined : evidence.filter(it => it.isTold).length / evidence.length;
   return { evidence, score };
 }
+
+/** The most characters that the assistant may write in a turn, to be read in a bounded time. */
+const maxJudgedText = 2 ** 17;
 
 /** What is due at the end of a turn. */
 interface DueFact {
@@ -128,13 +132,12 @@ class Judge {
   #judgeTurn(turn: number, known: KnownValues): AnswerEvidence[] {
     const due = this.#listDue(turn);
     const first = Math.min(turn, ...due.map(it => this.#task.goals[it.goal]!.turn));
-    const speech = createSpeech(
-      this.#messages
-        .slice(first, turn + 1)
-        .flat()
-        .join("\n"),
-      this.#now,
-    );
+    const text = this.#messages
+      .slice(first, turn + 1)
+      .flat()
+      .join("\n");
+    if (text.length > maxJudgedText) return this.#refuseLongText(turn, due, text);
+    const speech = createSpeech(text, this.#now);
     // questions of earlier turns were judged there
     const own = first === turn ? speech : createSpeech(this.#messages[turn]!.join("\n"), this.#now);
     const wrong = listWrongValues(own, due, known);
@@ -160,6 +163,20 @@ class Judge {
         });
     const unmet = this.#judgeUnmet(turn);
     return unmet ? [...evidence, unmet] : evidence;
+  }
+
+  /** The evidence where the assistant wrote more than anybody reads: nothing of it is told. */
+  #refuseLongText(turn: number, due: readonly DueFact[], text: string): AnswerEvidence[] {
+    const note = `told in ${text.length} characters, and ${maxJudgedText} are the most`;
+    const refused = { turn, isTold: false, note };
+    if (due.length === 0)
+      return [{ ...refused, subject: "the answer", wanted: "a text that can be read" }];
+    return due.map(it => ({
+      ...refused,
+      goal: it.goal,
+      subject: this.#describe(it),
+      wanted: formatWanted(it),
+    }));
   }
 
   #listDue(turn: number): DueFact[] {
@@ -291,7 +308,7 @@ const createSpeech = (text: string, now: string): Speech => {
   const plain = text
     .replaceAll(/[*`|]+/g, " ")
     .replaceAll(/^[ \t]*(?:\d{1,2}[.)]|[-•])[ \t]/gm, "\n");
-  const sentences = plain.split(/(?<=[.!?…]["”’')\]]*)\s+|\n+/).filter(it => it.trim() !== "");
+  const sentences = splitSentences(plain).filter(it => it.trim() !== "");
   return {
     text: plain,
     sentences,

@@ -24,9 +24,12 @@ type OpenCall = NamedCall & { -readonly [Key in keyof RolloutCall]: RolloutCall[
 export class ConversationBuilder {
   readonly #omit: CountOmitted;
   readonly #messages: RolloutMessage[] = [];
-  /** Of all messages, and of the last one. */
-  readonly #calls: OpenCall[] = [];
-  #last: readonly OpenCall[] = [];
+  /** The calls of all messages by their ids. */
+  readonly #byId = new Map<string, OpenCalls>();
+  /** The calls of the last message: all, by their ids, and by their names. */
+  #last = new OpenCalls();
+  #lastById = new Map<string, OpenCalls>();
+  #lastByName = new Map<string, OpenCalls>();
 
   constructor(omit: CountOmitted) {
     this.#omit = omit;
@@ -50,7 +53,7 @@ export class ConversationBuilder {
 
   /** Whether a call of the last message has no result yet. */
   get awaitsResult(): boolean {
-    return this.#last.some(isOpen);
+    return this.#last.first !== undefined;
   }
 
   addUser(text: string): void {
@@ -58,9 +61,18 @@ export class ConversationBuilder {
   }
 
   addAssistant(text: string, calls: readonly NamedCall[]): void {
-    this.#last = calls.map(it => ({ ...it }));
-    this.#calls.push(...this.#last);
-    this.#messages.push({ role: "assistant", text, calls: this.#last });
+    const own: readonly OpenCall[] = calls.map(it => ({ ...it }));
+    this.#messages.push({ role: "assistant", text, calls: own });
+    this.#last = new OpenCalls();
+    this.#lastById = new Map();
+    this.#lastByName = new Map();
+    for (const it of own) {
+      this.#last.add(it);
+      addTo(this.#lastByName, it.name, it);
+      if (!hasId(it)) continue;
+      addTo(this.#lastById, it.id!, it);
+      addTo(this.#byId, it.id!, it);
+    }
   }
 
   /** Adds a result to its call, or counts it if it belongs to none. */
@@ -77,13 +89,37 @@ export class ConversationBuilder {
    * last message that is left, of those with the name of its tool if there are any.
    */
   #findCall({ id, name }: CallResult): OpenCall | undefined {
-    const open = this.#last.filter(isOpen);
-    if (hasId({ id }) && this.#last.some(hasId)) {
-      const isNamed = (it: OpenCall): boolean => it.id === id;
-      return open.find(isNamed) ?? this.#calls.findLast(it => isOpen(it) && isNamed(it));
-    }
-    return open.find(it => it.name === name) ?? open[0];
+    if (hasId({ id }) && this.#lastById.size > 0)
+      return this.#lastById.get(id!)?.first ?? this.#byId.get(id!)?.last;
+    const isNamed = name !== undefined && name !== null;
+    return (isNamed ? this.#lastByName.get(name)?.first : undefined) ?? this.#last.first;
   }
+}
+
+/** Calls of which the first and the last without a result are found without a search. */
+class OpenCalls {
+  readonly #calls: OpenCall[] = [];
+  #from = 0;
+
+  add(call: OpenCall): void {
+    this.#calls.push(call);
+  }
+
+  get first(): OpenCall | undefined {
+    while (this.#from < this.#calls.length && !isOpen(this.#calls[this.#from]!)) this.#from++;
+    return this.#calls[this.#from];
+  }
+
+  get last(): OpenCall | undefined {
+    while (this.#calls.length > 0 && !isOpen(this.#calls.at(-1)!)) this.#calls.pop();
+    return this.#calls.at(-1);
+  }
+}
+
+function addTo(calls: Map<string, OpenCalls>, key: string, call: OpenCall): void {
+  let own = calls.get(key);
+  if (!own) calls.set(key, (own = new OpenCalls()));
+  own.add(call);
 }
 
 const isOpen = ({ result }: OpenCall): boolean => result === undefined;

@@ -1,9 +1,11 @@
 /** Conversations as text with the Hermes syntax of calls, as Qwen models write them. */
 import { readMessageText } from "../policy/callText/callText.ts";
-import type { CountOmitted, RolloutMessage } from "./rollout.ts";
+import type { CountOmitted, RolloutCall, RolloutMessage } from "./rollout.ts";
+
+type AssistantMessage = Extract<RolloutMessage, { role: "assistant" }>;
 
 /** A message of the assistant. A block that is no call has the name "", as in trajectories. */
-export function parseToolCallText(message: string): RolloutMessage {
+export function parseToolCallText(message: string): AssistantMessage {
   const { text, calls } = readMessageText(message.replaceAll(/<\|im_end\|>|<\|endoftext\|>/g, ""));
   return { role: "assistant", text, calls };
 }
@@ -17,13 +19,24 @@ export function parseHermesText(
   omit: CountOmitted,
 ): RolloutMessage[] {
   const messages: RolloutMessage[] = [];
+  /** Those of the last message, if it is the assistant's, and how many have their result. */
+  let calls: RolloutCall[] | undefined;
+  let answered = 0;
   for (const part of splitByRole(text, role)) {
-    const results = listToolResponses(part.text);
-    const last = messages.at(-1);
-    if (part.role === "user" && results.length > 0 && last?.role === "assistant")
-      messages[messages.length - 1] = addResults(last, results, omit);
-    else if (part.role === "user") messages.push({ role: "user", text: part.text.trim() });
-    else if (part.role === "assistant") messages.push(parseToolCallText(part.text));
+    const results = part.role === "user" && calls ? listToolResponses(part.text) : [];
+    if (results.length > 0) {
+      const kept = results.slice(0, calls!.length - answered);
+      for (const result of kept) calls![answered] = { ...calls![answered++]!, result };
+      omit("result", results.length - kept.length);
+    } else if (part.role === "user") {
+      messages.push({ role: "user", text: part.text.trim() });
+      calls = undefined;
+    } else if (part.role === "assistant") {
+      const message = parseToolCallText(part.text);
+      calls = [...message.calls];
+      answered = 0;
+      messages.push({ ...message, calls });
+    }
   }
   return messages;
 }
@@ -87,14 +100,4 @@ function findHeadings(text: string, role: "user" | "assistant"): readonly RegExp
     else responseHeading.lastIndex = match.index + 1;
   }
   return headings;
-}
-
-function addResults(
-  message: RolloutMessage,
-  results: readonly string[],
-  omit: CountOmitted,
-): RolloutMessage {
-  if (message.role !== "assistant") return message;
-  omit("result", Math.max(0, results.length - message.calls.length));
-  return { ...message, calls: message.calls.map((it, i) => ({ ...it, result: results[i] })) };
 }

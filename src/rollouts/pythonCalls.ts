@@ -19,12 +19,16 @@ const constants: Readonly<Record<string, Json>> = {
   null: null,
 };
 
+/** More levels than arguments may have. Values are read by functions that call themselves. */
+const maxLevels = 96;
+
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "\n": "" };
 
 /** Reads from the start on. Each function returns undefined where the text is something else. */
 class PythonReader {
   readonly #text: string;
   #at = 0;
+  #level = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -75,6 +79,14 @@ class PythonReader {
   }
 
   #readValue(): Json | undefined {
+    if (this.#level === maxLevels) return undefined;
+    this.#level++;
+    const value = this.#readValueInside();
+    this.#level--;
+    return value;
+  }
+
+  #readValueInside(): Json | undefined {
     for (const [start, end] of [
       ["[", "]"],
       ["(", ")"],
@@ -83,7 +95,7 @@ class PythonReader {
     if (this.takes("{")) return this.#readObject();
     const text = this.#readText();
     if (text !== undefined) return text;
-    const number = this.#take(/[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?(?![\w.])/iy);
+    const number = this.#take(/[+-]?(\d[\d_]*(?:\.\d*)?|\.\d+)(e[+-]?\d+)?(?![\w.])/iy);
     if (number !== undefined) return Number(number.replaceAll("_", ""));
     const word = this.#take(/[A-Za-z]+(?!\w)/y);
     return word !== undefined && Object.hasOwn(constants, word) ? constants[word] : undefined;
@@ -98,7 +110,7 @@ class PythonReader {
   }
 
   #readText(): string | undefined {
-    const quoted = this.#take(/"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y);
+    const quoted = this.#take(/"[^"\\]*(?:\\[^][^"\\]*)*"|'[^'\\]*(?:\\[^][^'\\]*)*'/y);
     return quoted
       ?.slice(1, -1)
       .replaceAll(/\\(?:u([\da-f]{4})|x([\da-f]{2})|([^]))/gi, (_, unicode, byte, char: string) => {

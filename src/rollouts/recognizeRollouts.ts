@@ -16,7 +16,7 @@ const marks: readonly (readonly [string, RegExp])[] = [
   ["inspect", /"(epoch|epochs)"\s*:/],
   ["bfcl", /"result"\s*:/],
   ["openai", /"(messages|conversations)"\s*:|^\s*\[\s*\{\s*"role"/],
-  ["verl", /"input"\s*:\s*"[^]*"output"\s*:\s*"/],
+  ["verl", /^(?=[^]*"input"\s*:\s*")[^]*"output"\s*:\s*"/],
   ["trl", /"prompt"\s*:/],
 ];
 

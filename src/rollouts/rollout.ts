@@ -211,7 +211,7 @@ export interface RolloutFormat {
  */
 export function toNumber(value: unknown): unknown {
   if (typeof value !== "string") return value;
-  if (/^\s*([+-]?(nan|inf(inity)?))?\s*$/i.test(value)) return null;
+  if (/^(?:[+-]?(?:nan|inf(?:inity)?))?$/i.test(value.trim())) return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : value;
 }

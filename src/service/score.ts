@@ -13,6 +13,7 @@ import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/
 import { isScored, type Unscorable } from "../reward/reward.ts";
 import type { Scorer, UnscoredAttempt } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
+import { HttpError } from "./httpError.ts";
 import { startSlices } from "./slices.ts";
 
 export interface ScoreOptions {
@@ -38,11 +39,22 @@ export interface ScoredAttempt {
   readonly attempt?: Attempt;
 }
 
+/** Enough for every attempt that calls what it needs. */
+const maxPrefixes = 2_000;
+
 /**
  * Adds the rewards after 0, 1, … calls and at the end, where the attempt has them. They take a time
- * that grows with the square of the calls, and so are computed in slices.
+ * that grows with the square of the calls, and so are computed in slices. Rejects with an
+ * `HttpError` if there are too many calls.
  */
 export async function addPrefixRewards({ score, attempt }: ScoredAttempt): Promise<Score> {
+  const { length } = attempt ? listCalls(attempt.trajectory) : [];
+  if (length > maxPrefixes)
+    throw new HttpError(
+      "TOO_LARGE",
+      `${score["trajectory_id"] as string} has ${length} calls, and rewards after each call are computed for ${maxPrefixes} at most`,
+      "leave prefixes out, or ask for one prefix",
+    );
   const pause = startSlices();
   const totals: number[] = [];
   for (const it of attempt ? scorePrefixes(attempt, findProfile(score.profile)) : []) {

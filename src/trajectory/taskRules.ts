@@ -10,6 +10,7 @@ import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts
 import type { Tool } from "../environment/server.ts";
 import type { ShownResult } from "./knowledge.ts";
 import { startsTurn, type CallEvent, type Event, type Trajectory } from "./trajectory.ts";
+import { splitSentences } from "./sentences.ts";
 import { getKeyword, getProperties } from "../environment/schemaKeywords.ts";
 import { containsToken, listScalars } from "./valueMatching.ts";
 import { findEntityValues } from "./entities.ts";
@@ -216,7 +217,7 @@ function isAbout(
     );
   };
   const end = text.slice(-maxQuestionLength);
-  const sentences = markValues(end.toLowerCase(), call.arguments).split(sentenceEnd);
+  const sentences = splitSentences(markValues(end.toLowerCase(), call.arguments));
   const asked = Math.max(
     0,
     sentences.findLastIndex(it => it.includes("?")),
@@ -251,7 +252,6 @@ export function asksToRefrain(question: string, request: string): boolean {
 /** The end of a message that is read. */
 const maxQuestionLength = 4000;
 /** The parts of sentences. A dot inside a value, such as `report.txt`, ends none. */
-const sentenceEnd = /(?<=[.!?…]["”’')\]*_]*)\s+|\n+/;
 const clauseEnd =
   /[,;:()–—]|\b(?:and|but|or|so|because|since|although|though|which|if|while|unless|then)\b/;
 /** Alternatives, one of which is not to act; "or not" only asks for yes or no. */

@@ -57,7 +57,7 @@ export function formatTranscript(
           : formatEvent(event);
     if (i > 0 && !belongsToPrevious(trajectory.events, i)) lines.push("");
     ranges.push({ first: lines.length, last: lines.length + Math.max(0, body.length - 1) });
-    lines.push(...body);
+    for (const it of body) lines.push(it);
   }
   if (task && task.goals.length > 0) lines.push("", ...formatGoals(task));
   if (closing.length > 0) lines.push("", ...closing.map(escapeInvisible));

@@ -300,3 +300,9 @@ test("a message of 100 kB is judged", async () => {
   expect(await listProblems(many.slice(0, 100_000))).toHaveLength(20);
   expect(await listProblems(`${"x ".repeat(50_000)}It is 3,148.95.`)).toEqual([]);
 });
+
+test("a longer message tells nothing", async () => {
+  expect(await listProblems(`It is 3,148.95.${" x".repeat(100_000)}`)).toEqual([
+    expect.stringMatching(/told in 200015 characters, and 131072 are the most/) as string,
+  ]);
+});

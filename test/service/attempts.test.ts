@@ -231,6 +231,18 @@ test("a recorded attempt that is nested too deeply has an error in its place", a
   ]);
 });
 
+test("an attempt of thousands of calls has no rewards after each of them", async () => {
+  const { header, events } = tasks[0]!.trajectory;
+  const at = events.findIndex(it => it.kind === "call");
+  const many = Array.from({ length: 2_000 }, () => events[at]!);
+  const trajectory = { header, events: events.toSpliced(at, 0, ...many) };
+  const body = { trajectories: [formatTrajectoryLine(trajectory)], prefixes: true };
+  const { text } = await sendRequest(`${serving.url}/v1/scores`, "POST", { body });
+  expect((JSON.parse(text) as { scores: unknown }).scores).toMatchObject([
+    { error: { code: "TOO_LARGE", message: expect.stringContaining("has 2002 calls") } },
+  ]);
+});
+
 describe("an attempt has the same score as in this process, with", () => {
   test.each(Object.keys(ways))("%s", async name => {
     for (const [i, task] of tasks.entries()) {

@@ -12,6 +12,7 @@ import { readJsonFile } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 import { printAsPython, pythonFunctions } from "./pythonValues.ts";
+import { runLimited } from "./runLimited.ts";
 
 export interface TemplateInput {
   readonly messages: readonly JsonObject[];
@@ -100,7 +101,9 @@ function parseTemplate(
 ): ChatTemplate {
   // the same options as in transformers
   const program = withTemplateErrors(folder, () =>
-    printAsPython(parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))),
+    runLimited(renderMs, () =>
+      printAsPython(parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }))),
+    ),
   );
   return {
     source,
@@ -118,7 +121,12 @@ function parseTemplate(
       };
       return withTemplateErrors(folder, () => {
         for (const [name, value] of Object.entries(variables)) environment.set(name, value);
-        return (new Interpreter(environment).run(program) as { value: string }).value;
+        const interpreter = new Interpreter(environment);
+        const { value } = runLimited(renderMs, () => interpreter.run(program)) as { value: string };
+        if (value.length <= maxRenderedLength) return value;
+        throw new Error(
+          `the text has ${value.length} characters, and ${maxRenderedLength} are the most`,
+        );
       });
     },
   };
@@ -153,6 +161,12 @@ function createRange(...args: readonly number[]): readonly number[] {
   if (length > maxRange) throw new Error(`range() has ${length} numbers, more than ${maxRange}`);
   return Array.from({ length }, (_, i) => start + i * step);
 }
+
+/** A text of this length fits no context. */
+const maxRenderedLength = 4_000_000;
+
+/** A chat takes milliseconds. */
+const renderMs = 2_000;
 
 /** An exception that a template raises on purpose. */
 class TemplateException extends Error {}

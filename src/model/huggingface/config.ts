@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
+import { maxLayers } from "../modelConfig.ts";
 import { UserError } from "../../userError.ts";
 import {
   checkArchitecture,
@@ -48,7 +49,7 @@ const schema = tokens.extend({
   vocab_size: count,
   hidden_size: count,
   intermediate_size: count,
-  num_hidden_layers: count,
+  num_hidden_layers: count.max(maxLayers),
   num_attention_heads: count,
   num_key_value_heads: count.nullish(),
   head_dim: count.nullish(),

@@ -10,6 +10,7 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
+import { runLimited } from "./runLimited.ts";
 
 const addedToken = z.looseObject({
   id: z.int().min(0),
@@ -96,7 +97,7 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
       "choose another model, or train this one with another training framework",
     );
   try {
-    return createTokenizer(file);
+    return createTokenizer(file, name);
   } catch (cause) {
     throw new UserError(
       `${name} describes a tokenizer that cannot be used: ${(cause as Error).message}`,
@@ -106,7 +107,10 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
   }
 }
 
-function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokenizer {
+/** For a megabyte on a slow machine. */
+const encodeMs = 60_000;
+
+function createTokenizer(file: z.infer<typeof tokenizerFile>, name: string): HuggingFaceTokenizer {
   const added = new Map(file.added_tokens.map(it => [it.content, it]));
   const own = removeControlTokens(file);
   const [first, others] = [true, false].map(it => adaptPreTokenizer(file.pre_tokenizer, it));
@@ -129,6 +133,26 @@ function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokeni
       throw new Error("a text has characters that the tokenizer does not know");
     return ids;
   };
+  const encode = (rendered: string, isContinuation: boolean): number[] => {
+    const ids: number[] = [];
+    let trimsNext = false;
+    const parts = pattern ? rendered.split(pattern) : [rendered];
+    for (const [i, part] of parts.entries()) {
+      // the parts alternate between text and control tokens
+      const token = i % 2 === 1 ? added.get(part) : undefined;
+      if (token) {
+        ids.push(token.id);
+        trimsNext = token.rstrip;
+        continue;
+      }
+      const next = added.get(parts[i + 1] ?? "");
+      const start = trimsNext ? part.trimStart() : part;
+      const isStart = i === 0 && !isContinuation;
+      for (const id of encodeText(unprotect(next?.lstrip ? start.trimEnd() : start), isStart))
+        ids.push(id);
+    }
+    return ids;
+  };
   return {
     size,
     digest: hash("sha256", JSON.stringify(file), "hex").slice(0, 16),
@@ -138,23 +162,15 @@ function createTokenizer(file: z.infer<typeof tokenizerFile>): HuggingFaceTokeni
       isSpecial: it.special,
     })),
     encode(rendered, { isContinuation = false } = {}) {
-      const ids: number[] = [];
-      let trimsNext = false;
-      const parts = pattern ? rendered.split(pattern) : [rendered];
-      for (const [i, part] of parts.entries()) {
-        // the parts alternate between text and control tokens
-        const token = i % 2 === 1 ? added.get(part) : undefined;
-        if (token) {
-          ids.push(token.id);
-          trimsNext = token.rstrip;
-          continue;
-        }
-        const next = added.get(parts[i + 1] ?? "");
-        const start = trimsNext ? part.trimStart() : part;
-        const isStart = i === 0 && !isContinuation;
-        ids.push(...encodeText(unprotect(next?.lstrip ? start.trimEnd() : start), isStart));
-      }
-      return ids;
+      return runLimited(
+        encodeMs,
+        () => encode(rendered, isContinuation),
+        seconds =>
+          new UserError(
+            `${name} takes more than ${seconds} seconds to encode ${rendered.length} characters`,
+            "choose another model, or train this one with another training framework",
+          ),
+      );
     },
     protect: it => {
       const clean = unprotect(it);

@@ -173,7 +173,7 @@ function tryCall(session: Session, tool: string, args: JsonObject): true | Failu
 /** Finds the strings at a path such as `accounts[].account_id` or `by_day{}.event_id`. */
 function findStringsAt(value: Json | undefined, path: string): string[] {
   if (path === "") return typeof value === "string" ? [value] : [];
-  const [, key = "", rest = ""] = /^(\[\]|\{\}|\.?[^.[{]+)(.*)$/.exec(path) ?? [];
+  const [, key = "", rest = ""] = /^(\[\]|\{\}|\.?[^.[{]+)([^]*)$/.exec(path) ?? [];
   if (value === null || typeof value !== "object") return [];
   if (key === "[]" || key === "{}")
     return Object.values(value).flatMap(it => findStringsAt(it, rest));

@@ -264,11 +264,15 @@ const jsonTypes: Readonly<Record<string, string>> = {
   object: "object",
 };
 
+/** The elements of a type are read by the same function. */
+const maxTypeLength = 1_000;
+
 /**
  * Parses a Python type: `List[str], optional` becomes an array of strings. A type that JSON does
  * not have, such as `any`, becomes a schema without a type.
  */
 function parsePythonType(text: string): JsonObject {
+  if (text.length > maxTypeLength) return {};
   const [, outer = "", inner] =
     /^([a-z]+)(?:\[(.*)\])?/i.exec(text.replaceAll(/\s/g, "").replace(/,?optional.*$/i, "")) ?? [];
   const type = jsonTypes[outer.toLowerCase()];

@@ -163,7 +163,7 @@ const toSecondPerson = (text: string): string =>
 export function formatRefusal(message: string, now: string, random: Random): string {
   return tidyText(
     message
-      .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) =>
+      .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]{1,200})\)/g, (_, noun: string, label: string) =>
         noun === "place"
           ? label
           : label.toLowerCase().includes(noun)

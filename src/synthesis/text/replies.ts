@@ -193,7 +193,9 @@ export const verbPattern =
 const isJoinable = (text: string): boolean =>
   verbPattern.test(text) &&
   /^[^.:;?!]*\.$/.test(
-    text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x"),
+    text
+      .replaceAll(/(\d)\.(\d)/g, "$1$2")
+      .replaceAll(/(?<![^\s\u0001])[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x"),
   ) &&
   !knownOpening.test(removeMarks(text)) &&
   !/,? (so|which|because) | and .* and /.test(text);

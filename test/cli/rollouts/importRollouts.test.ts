@@ -209,6 +209,11 @@ test.each([
   ["spaces after a special token", `<|im_start|>${" ".repeat(1_000_000)}`],
   ["headings that no answer follows", "user\n".repeat(200_000)],
   ["results that are not closed", "<tool_response>".repeat(70_000)],
+  [
+    "messages of results",
+    '<tool_call>{"name":"f"}</tool_call>'.repeat(10_000) +
+      "\ntool\n<tool_response>1</tool_response>".repeat(10_000),
+  ],
 ])("verl: %s take no time that is quadratic", async (_, output) => {
   writeFileSync(join(cwd, "long.jsonl"), JSON.stringify({ input: "user\nHello\n", output }));
   const { report } = await importFile("verl", "long.jsonl");

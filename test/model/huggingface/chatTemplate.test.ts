@@ -112,6 +112,25 @@ describe("range is that of Python", () => {
   );
 });
 
+describe("a template that computes too much is refused", () => {
+  const render = (source: string) => {
+    const folder = mkdtempSync(join(tmpdir(), "prove-template-"));
+    writeFileSync(join(folder, "chat_template.jinja"), source);
+    const template = readChatTemplate(folder, "own");
+    const now = "2026-03-02T09:00";
+    return template.render({ messages: [], tools: [], addGenerationPrompt: true, now });
+  };
+  const loop = "{% for a in range(100000) %}";
+  const replace = `|replace("a", "${"a".repeat(8)}")`;
+
+  test.each([
+    ["loops", `${loop}${loop}{% endfor %}{% endfor %}`, "it takes more than 2 seconds"],
+    ["a long text", `{{ "a"${replace.repeat(8)} }}`, "the text has 16777216 characters"],
+  ])("%s", (_, source, message) =>
+    expect(() => render(source)).toThrow(`cannot be rendered: ${message}`),
+  );
+});
+
 describe("values are printed as Python prints them", () => {
   const message = { role: "user", content: "é", n: 1e-7, none: null, t: true };
   const render = (source: string) => {

@@ -218,6 +218,12 @@ describe("a folder is refused", () => {
     changeConfig({ num_local_experts: 4 }),
   );
   refuse(
+    "with a billion layers",
+    /num_hidden_layers.*4096/,
+    "qwen2",
+    changeConfig({ num_hidden_layers: 1e9 }),
+  );
+  refuse(
     "with a sliding window",
     /a sliding window/,
     "qwen2",

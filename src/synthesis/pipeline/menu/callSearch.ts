@@ -302,7 +302,7 @@ const listInputs = ({ inputs, labels, values }: ToolDeclaration) => [
 ];
 
 /** The path as far as the first index of a list. */
-const cutAtIndex = (path: string): string => path.replace(/\/\d+(\/.*)?$/, "");
+const cutAtIndex = (path: string): string => path.replace(/\/\d+(?:\/[^]*)?$/, "");
 
 /** The values of the call, the folders and names of its paths, and the values that it leaves. */
 function listWriteValues(own: JsonObject, changes: readonly Patch[]): Json[] {

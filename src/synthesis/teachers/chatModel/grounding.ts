@@ -141,10 +141,10 @@ function findInvention(text: string, plan: TurnPlan): string | undefined {
   const givenText = collectGivenText(plan);
   const normalized = normalizeText(givenText);
   const address = text
-    .match(/[\w.+-]+@[\w.-]+\w|https?:\/\/\S+|(?<![\w/])\/[\w./-]*\w/g)
+    .match(/(?<![\w.+-])[\w.+-]+@[\w.-]+\w|https?:\/\/\S+|(?<![\w/])\/[\w./-]{0,300}\w/g)
     ?.find(it => !normalized.includes(it.toLowerCase()));
   if (address !== undefined) return address;
-  for (const [, quoted] of text.matchAll(/["“]([^"”]{2,})["”]/g))
+  for (const [, quoted] of text.matchAll(/["“]([^"“”]{2,})["”]/g))
     if (!includesText(givenText, quoted!.replace(/[.,!?]$/, ""))) return `"${quoted!}"`;
   const number = findInventedNumber(text, normalized, plan);
   if (number !== undefined) return `the number ${number}`;
@@ -167,7 +167,7 @@ function findInventedNumber(text: string, givenText: string, plan: TurnPlan): nu
 function findInventedName(text: string, givenText: string): string | undefined {
   const known = new Set(givenText.split(/[^\p{L}\p{N}]+/u));
   for (const { 0: word, index } of text.matchAll(/\p{Lu}[\p{L}\p{N}]*/gu)) {
-    const before = text.slice(0, index);
+    const before = text.slice(Math.max(0, index - 40), index);
     const isFirst = /(^|[.!?:)\n-]["“'’]?\s*)$/.test(before);
     const lower = word.toLowerCase();
     if (

@@ -1,0 +1,38 @@
+/**
+ * Runs what a model folder of somebody else makes the program compute, such as its template, so
+ * that it ends: a loop in it would keep the program from everything, signals included.
+ */
+import { createContext, Script } from "node:vm";
+
+const script = new Script("run()");
+const context = createContext({});
+
+/** Of this thread, or of the process where Node.js cannot tell. */
+const measureCpu = (start?: NodeJS.CpuUsage): NodeJS.CpuUsage =>
+  process.threadCpuUsage?.(start) ?? process.cpuUsage(start);
+
+/**
+ * The result of a function without effects. Throws the error if it computes for longer, wherever it
+ * is then. On a busy machine it may take longer than it computes, and is then run again.
+ */
+export function runLimited<T>(
+  milliseconds: number,
+  run: () => T,
+  createError: (seconds: number) => Error = seconds =>
+    new Error(`it takes more than ${seconds} seconds`),
+): T {
+  for (let timeout = milliseconds; ; timeout *= 4) {
+    const start = measureCpu();
+    const outer: unknown = context["run"];
+    context["run"] = run;
+    try {
+      return script.runInContext(context, { timeout }) as T;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+      const { user, system } = measureCpu(start);
+      if ((user + system) / 1000 >= milliseconds * 0.9) throw createError(milliseconds / 1000);
+    } finally {
+      context["run"] = outer;
+    }
+  }
+}
