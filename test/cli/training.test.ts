@@ -269,10 +269,12 @@ describe("evaluate", () => {
     const evaluateTo = (file: string) =>
       runCommand(
         evaluate,
-        [
-          ...["--tasks", tasks(), "--policy", "scripted:teacher", "--json"],
-          ...["--samples", "2", "--attempts", file],
-        ],
+        ["--tasks", tasks(), "--policy", "scripted:teacher", "--json"].concat([
+          "--samples",
+          "2",
+          "--attempts",
+          file,
+        ]),
         { cwd },
       );
     const { out } = await evaluateTo(attempts);
