@@ -111,7 +111,7 @@ export const evaluate = defineCommand({
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
     "evaluate --tasks small.tasks.jsonl --policy small --split train --failed hard.tasks.jsonl",
-    "evaluate --tasks small.tasks.jsonl --policy prove/runs/first --attempts first.trajectory.jsonl",
+    "evaluate --tasks small.tasks.jsonl --policy small --attempts small.trajectory.jsonl",
   ],
   async run(context, _positionals, options) {
     const { cwd, print, printNote } = context;

@@ -187,7 +187,7 @@ describe("evaluate", () => {
       { cwd },
     );
     expect(out.join("\n")).toMatch(
-      /^backend +wasm, the processor(, with vectors of 256 bits)?\ntasks +5\nreward, paper +[\d.]+/,
+      /^backend +wasm, the processor(, with vectors of 256 bits)?\ntasks +5\nsuccess with goals +[\d.]+%/,
     );
     const teacher = await runCommand(
       evaluate,
