@@ -4,10 +4,12 @@ import { defineConfig } from "vitest/config";
 
 /**
  * Tests that replace modules, such as the editor's API, open pages, start the first backend of a
- * process, or search the memory of a process for objects, which takes long after other files.
+ * process, measure time, or search the memory of a process for objects, which takes long after
+ * other files.
  */
 const isolated = [
   "test/compute/fallback.test.ts",
+  "test/security/linear.test.ts",
   "test/train/learns.test.ts",
   ...globSync("test/editor/**/*.test.ts", { cwd: import.meta.dirname }).filter(it =>
     readFileSync(join(import.meta.dirname, it), "utf8").includes("vi.mock("),
