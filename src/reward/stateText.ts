@@ -159,9 +159,8 @@ export function formatCanonical(
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (isUnchanged(value, start)) return "=";
   if (Array.isArray(value)) {
-    const texts = (value as readonly Json[]).map((it, i) =>
-      formatCanonical(it, names, times, getChild(start, String(i))),
-    );
+    // without the start: an item that was put back stands at another place
+    const texts = (value as readonly Json[]).map(it => formatCanonical(it, names, times));
     return `[${texts.toSorted().join(",")}]`;
   }
   const entries = Object.entries(value).map(

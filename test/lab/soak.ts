@@ -27,6 +27,8 @@ const clientCount = 64;
 const killEveryMs = 15_000;
 /** The part of requests whose connection is cut before the answer arrives. */
 const cutShare = 0.02;
+/** The part of attempts whose session is forked. The fork makes the calls after that, too. */
+const forkShare = 0.3;
 /** Before the first memory figure and before the last one, no process is killed. */
 const calmShare = 0.1;
 
@@ -61,13 +63,28 @@ interface Expected {
 class Soak {
   readonly #options: SoakOptions;
   readonly #expected: readonly Expected[];
-  readonly #counts = { attempts: 0, calls: 0, cuts: 0, kills: 0, lost: 0, twice: 0, different: 0 };
+  readonly #counts = {
+    attempts: 0,
+    calls: 0,
+    forks: 0,
+    cuts: 0,
+    kills: 0,
+    refused: 0,
+    lost: 0,
+    twice: 0,
+    different: 0,
+  };
 
   constructor(options: SoakOptions) {
     if (process.platform !== "linux")
       throw new UserError("the soak test needs /proc to find workers", "run it on Linux");
     this.#options = options;
     this.#expected = options.tasks.map(it => execute(it, options.catalog));
+  }
+
+  get hasFailed(): boolean {
+    const { refused, lost, twice, different } = this.#counts;
+    return refused + lost + twice + different > 0;
   }
 
   async *measure(): AsyncGenerator<BenchmarkRow> {
@@ -107,22 +124,70 @@ class Soak {
     const index = Math.floor(Math.random() * this.#options.tasks.length);
     const task = this.#options.tasks[index]!;
     const expected = this.#expected[index]!;
-    const at = `/v1/sessions/${randomBytes(16).toString("base64url")}`;
-    await client.send("PUT", at, JSON.stringify({ task_id: task.id }));
-    for (const { do: verb, body } of listRequests(task)) {
-      const { status } = await client.send("POST", `${at}/${verb}`, body);
-      if (status !== 200) this.#counts.lost++;
-      if (verb === "call") this.#counts.calls++;
-    }
-    const state = await client.send("GET", `${at}/state?server=${task.servers[0]!.name}`, "");
-    const trajectory = await client.send("GET", `${at}/trajectory`, "");
-    const { events = [] } = trajectory.json as { events?: { kind: string }[] };
+    if (expected.calls > 0 && Math.random() < forkShare)
+      return this.#attemptWithFork(client, task, expected);
+    const id = createId();
+    await this.#send(client, "PUT", id, "", { task_id: task.id });
+    for (const it of listRequests(task))
+      await this.#send(client, "POST", id, `/${it.do}`, JSON.parse(it.body) as object);
+    await this.#check(client, id, task, expected);
+    const { events = [] } = (await this.#send(client, "GET", id, "/trajectory")) as {
+      events?: { kind: string }[];
+    };
     const made = events.filter(it => it.kind === "call").length;
     if (made < expected.calls) this.#counts.lost += expected.calls - made;
     if (made > expected.calls) this.#counts.twice += made - expected.calls;
-    if ((state.json as { digest?: string }).digest !== expected.digest) this.#counts.different++;
-    await client.send("DELETE", at, "");
+    await this.#send(client, "DELETE", id, "");
     this.#counts.attempts++;
+  }
+
+  /** Makes the calls without a task, whose sessions cannot be forked, and the last ones twice. */
+  async #attemptWithFork(client: SoakClient, task: Task, expected: Expected): Promise<void> {
+    const [id, fork] = [createId(), createId()];
+    const { seed } = task;
+    const servers = task.servers.map(({ name, fixture }) => ({ name, fixture }));
+    await this.#send(client, "PUT", id, "", { servers, seed });
+    const calls = listRequests(task)
+      .filter(it => it.do === "call")
+      .map(it => JSON.parse(it.body) as { name: string; arguments: unknown });
+    const call = (session: string, made: (typeof calls)[number], seq: number) =>
+      this.#send(client, "POST", session, "/call", {
+        seq,
+        name: made.name,
+        arguments: made.arguments,
+      });
+    const forkAt = Math.floor(Math.random() * calls.length);
+    for (const [i, it] of calls.entries()) {
+      if (i === forkAt) await this.#send(client, "POST", id, "/fork", { session_id: fork });
+      await call(id, it, i + 1);
+    }
+    for (const [i, it] of calls.slice(forkAt).entries()) await call(fork, it, i + 1);
+    for (const it of [id, fork]) {
+      await this.#check(client, it, task, expected);
+      await this.#send(client, "DELETE", it, "");
+    }
+    this.#counts.forks++;
+  }
+
+  /** Compares the state of a session after all calls. */
+  async #check(client: SoakClient, id: string, task: Task, { digest }: Expected): Promise<void> {
+    const server = task.servers[0]!.name;
+    const state = await this.#send(client, "GET", id, `/state?server=${server}`);
+    if ((state as { digest?: string }).digest !== digest) this.#counts.different++;
+  }
+
+  async #send(
+    client: SoakClient,
+    method: string,
+    id: string,
+    action: string,
+    body?: object,
+  ): Promise<unknown> {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const { status, json } = await client.send(method, `/v1/sessions/${id}${action}`, text);
+    if (status >= 400) this.#counts.refused++;
+    if (action === "/call") this.#counts.calls++;
+    return json;
   }
 
   async #killWorkers(signal: AbortSignal): Promise<void> {
@@ -192,6 +257,8 @@ class SoakClient {
   }
 }
 
+const createId = (): string => randomBytes(16).toString("base64url");
+
 /** Makes the teacher's calls in this process. */
 function execute({ servers, seed, trajectory, menu, turns }: Task, catalog: Catalog): Expected {
   const tools = [...menu, ...turns.flatMap(it => it.adds ?? [])].map(it =>
@@ -215,16 +282,16 @@ const createRow = (name: string, unit: string, value: number): BenchmarkRow => (
 export const serviceSoak = defineCommand({
   name: "service-soak",
   description:
-    "Use the service for a long time while connections are cut, workers are killed and clocks jump.",
+    "Use the service for a long time while connections are cut, sessions are forked, workers are killed and clocks jump. Exits with 1 if a call was refused, lost or made twice, or a state is different.",
   arguments: [],
   options: {
     seconds: option("--seconds <n>", "how long", {
       parser: countOf("a number of seconds"),
-      default: 600,
+      default: 300,
     }),
     workers: option("--workers <n>", "worker processes of the service", {
       parser: countOf("a number of processes"),
-      default: 2,
+      default: 3,
     }),
   },
   examples: ["service-soak", "service-soak --seconds 60 --workers 1"],
@@ -232,10 +299,14 @@ export const serviceSoak = defineCommand({
     const { catalog, signal, showProgress } = context;
     const tasks = await synthesizeServedTasks(context);
     const options = { tasks, workers, nodeOptions: soakNodeOptions };
-    const rows = useService(context, options, (url, service) => {
+    let hasFailed = false;
+    const rows = useService(context, options, async function* (url, service) {
       showProgress(`using the service for ${seconds} s`);
-      return new Soak({ url, service, tasks, catalog, seconds, signal }).measure();
+      const soak = new Soak({ url, service, tasks, catalog, seconds, signal });
+      yield* soak.measure();
+      hasFailed = soak.hasFailed;
     });
-    return await printFigures(rows, context);
+    await printFigures(rows, context);
+    return hasFailed ? 1 : 0;
   },
 });
