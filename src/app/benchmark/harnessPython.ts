@@ -168,7 +168,7 @@ async function installInto(
     "creating a virtual environment",
     "install the module venv of Python; on Debian and Ubuntu it is in the package python3-venv",
   );
-  // packages of sources could run any code
+  // building a package from its sources could run any code
   const safely = ["--no-deps", "--only-binary", ":all:", "--require-hashes"];
   const pip = ["-E", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...safely];
   await run(
