@@ -1,7 +1,8 @@
 /** Runs a third-party MCP server of the workspace while a command works with it. */
 import { join } from "node:path";
 import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
-import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { allowsWrites, findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { describeReset } from "../mcp/resetSetting.ts";
 import { describeOmission } from "../mcp/toolList.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { describeProgram } from "../trajectory/programText.ts";
@@ -26,7 +27,7 @@ export async function withConnectedServer<T>(
   const { prove, cwd, signal, printNote } = context;
   const entry = findServerEntry(join(prove, "mcp.json"), cwd, options.connect);
   printNote(describeStart(entry).join("\n"));
-  if (entry.isDisposable && !options.trustServer) await requireConsent(context, entry);
+  if (allowsWrites(entry) && !options.trustServer) await requireConsent(context, entry);
   const session = await connectServer(entry, signal);
   const omitted = session.omittedTools.map(it => `  ${escapeInvisible(describeOmission(it))}`);
   if (omitted.length > 0)
@@ -52,12 +53,21 @@ function describeStart(entry: ServerEntry): string[] {
     ...(entry.ignoredKeys.length > 0
       ? [`  keys of its entry without an effect here: ${entry.ignoredKeys.join(", ")}`]
       : []),
-    ...(entry.isDisposable
-      ? [
-          "  it is marked as disposable: all its tools may be called, and they may change or delete everything they can reach",
-        ]
-      : []),
+    ...describePermission(entry),
   ];
+}
+
+function describePermission({ isDisposable, reset }: ServerEntry): string[] {
+  const all = "all its tools may be called";
+  if (isDisposable)
+    return [
+      `  it is marked as disposable: ${all}, and they may change or delete everything they can reach`,
+    ];
+  return reset
+    ? [
+        `  ${all}: it works on ${describeReset(reset)}, but they may change or delete what else they can reach`,
+      ]
+    : [];
 }
 
 const maxListed = 20;
@@ -70,7 +80,7 @@ const truncateList = (lines: readonly string[]): readonly string[] =>
 async function requireConsent({ confirm }: CliContext, { name }: ServerEntry): Promise<void> {
   if (!confirm)
     throw new UserError(
-      `${name} is marked as disposable and starts only with consent`,
+      `the tools of ${name} may make changes, and it starts only with consent`,
       "read what would be started above, then add --trust-server, or run the command in a terminal",
     );
   if (!(await confirm(`start ${name} and let its tools make changes?`)))

@@ -15,7 +15,7 @@ import {
   type ServerGraph,
 } from "../app/graph.ts";
 import type { ConnectedSession } from "../mcp/connectedSession.ts";
-import { allowsTool, type ServerEntry } from "../mcp/mcpConfig.ts";
+import type { ServerEntry } from "../mcp/mcpConfig.ts";
 import type { Edge } from "../synthesis/graph/dependencyGraph.ts";
 import type { PublishedTool } from "../synthesis/graph/labels.ts";
 import {
@@ -188,9 +188,9 @@ async function verifyConnectedEdges(
 ): Promise<EdgeVerification[]> {
   const { entry } = session;
   let plan = planVerification(edges, observed, tool =>
-    allowsTool(entry, tool)
+    tool.effect === "read" || entry.reset
       ? undefined
-      : `${tool.name} is not marked as read-only, and ${entry.name} is not disposable`,
+      : `${tool.name} is not marked as read-only, and ${entry.name} has no reset`,
   );
   printNote(describePlan(entry, plan).map(escapeInvisible).join("\n"));
   const writes = plan.some(it => it.run?.tool.effect === "write");
@@ -222,7 +222,7 @@ function describePlan(entry: ServerEntry, plan: readonly PlannedEdge[]): string[
     ...(refused.size > 0
       ? [
           `  not called, because they are not marked as read-only: ${[...refused].join(", ")}`,
-          `  if everything that ${entry.name} can reach may be changed or lost, write "disposable": true into its entry in prove/mcp.json`,
+          `  to run them on a copy, add a reset to entry ${entry.name} of prove/mcp.json, such as "reset": {"folder": "seeds/start"}`,
         ]
       : []),
   ];
@@ -232,6 +232,6 @@ const describeCall = ({ tool, tries }: NonNullable<PlannedEdge["run"]>): string 
   `${tool.name}, which ${describeEffect(tool)}, for example with ${shorten(JSON.stringify(tries[0]))}`;
 
 const describeEffect = ({ effect }: PublishedTool): string =>
-  effect === "read" ? "is marked as read-only" : "may change or delete everything it can reach";
+  effect === "read" ? "is marked as read-only" : "may change what it can reach";
 
 const shorten = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text);

@@ -1,6 +1,6 @@
 /**
- * A session on a third-party MCP server. Such a server's state can be neither read nor restored, so
- * each session has a process of its own, and stepping back restarts it and repeats the calls.
+ * A session on a third-party MCP server. It has a process of its own, in a sandbox if the server's
+ * entry has a reset; stepping back starts it again and repeats the calls.
  */
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import {
@@ -154,8 +154,8 @@ export class ConnectedSession {
       return {
         kind: "refused",
         type: "permission_denied",
-        message: `${name} is not marked as read-only, and ${this.entry.name} is not disposable`,
-        hint: `write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed`,
+        message: `${name} is not marked as read-only, and ${this.entry.name} has no reset`,
+        hint: `add a reset to its entry in prove/mcp.json, which gives each session a copy, or write "disposable": true there if everything it can reach may be changed`,
       };
     const mismatch = findMismatch(tool.inputSchema, args);
     return mismatch === undefined

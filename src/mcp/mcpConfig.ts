@@ -19,6 +19,14 @@ import { isMissing, toReadError } from "../storage/fileErrors.ts";
 import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
 import { isJsonObject } from "../environment/json.ts";
+import {
+  createReset,
+  fillsSandbox,
+  findResetFault,
+  resetSchema,
+  sandboxVariable,
+  type Reset,
+} from "./resetSetting.ts";
 
 /** One server of the file, with its defaults filled in. */
 export interface ServerEntry {
@@ -30,6 +38,8 @@ export interface ServerEntry {
   readonly cwd: string;
   /** Whether everything that the server can reach may be changed or lost. */
   readonly isDisposable: boolean;
+  /** How each process gets a state of its own; undefined if all share what the server reaches. */
+  readonly reset?: Reset;
   /** Keys of a result that report a failed call, for servers that do not set MCP's `isError`. */
   readonly errorKeys: readonly string[];
   /** Keys of the entry that have an effect in other programs only. */
@@ -50,11 +60,12 @@ export const noServerEntries: ServerEntries = {
   disabled: new Set(),
 };
 
-/** Whether a server's tool may be called: a write only if its entry says that it is disposable. */
-export const allowsTool = (
-  { isDisposable }: ServerEntry,
-  { effect }: Pick<Tool, "effect">,
-): boolean => effect === "read" || isDisposable;
+/** Whether tools that write may be called: on a copy, or if the entry says that it is disposable. */
+export const allowsWrites = ({ isDisposable, reset }: ServerEntry): boolean =>
+  isDisposable || reset !== undefined;
+
+export const allowsTool = (entry: ServerEntry, { effect }: Pick<Tool, "effect">): boolean =>
+  effect === "read" || allowsWrites(entry);
 
 /**
  * Reads the entries of a `prove/mcp.json` by name; a missing file has none. Relative paths in it
@@ -215,15 +226,19 @@ const variable =
 /** Finds a variable that nothing is filled in for, which the server would get as it is written. */
 function findVariableFault(json: unknown): EntryFault | undefined {
   const variables = createVariables("");
-  for (const [path, text] of listTexts(entrySchema.parse(json)))
-    for (const [whole, name] of text.matchAll(variable))
+  const entry = entrySchema.parse(json);
+  const hasSandbox = fillsSandbox(entry.reset);
+  for (const [path, text] of [...listTexts(entry), ...listResetTexts(entry)])
+    for (const [whole, name] of text.matchAll(variable)) {
+      if (hasSandbox && whole === sandboxVariable && path[0] !== "command") continue;
       if (name === undefined || !whole.endsWith("}") || !Object.hasOwn(variables, name))
         return {
           path,
           what: `${formatPath(path)} has ${whole}, which is not filled in`,
           remedy:
-            "write the value itself; only ${workspaceFolder}, ${workspaceFolderBasename} and ${userHome} are filled in",
+            "write the value itself; only ${workspaceFolder}, ${workspaceFolderBasename} and ${userHome} are filled in, and ${sandbox} with reset",
         };
+    }
   return undefined;
 }
 
@@ -238,12 +253,24 @@ const listTexts = ({ command, args, env, cwd }: EntryJson): [(string | number)[]
   [["cwd"], cwd ?? ""],
 ];
 
+const listResetTexts = ({ reset }: EntryJson): [(string | number)[], string][] => {
+  const { folder = {}, command = [], remove = [] } = reset ?? {};
+  const folders = typeof folder === "string" ? [folder] : Object.values(folder);
+  return [...folders, ...command, ...remove].map(it => [["reset"], it]);
+};
+
 function createEntry(name: string, json: EntryJson, workspace: string): ServerEntry {
-  const { command, args, env, cwd, disposable, errorKeys } = json;
+  const { command, args, env, cwd, disposable, reset, errorKeys } = json;
   const variables = createVariables(workspace);
-  const fillIn = (text: string) => text.replaceAll(variable, (_, it: string) => variables[it]!);
+  const fillIn = (text: string) =>
+    text.replaceAll(variable, (whole, it: string) => variables[it] ?? whole);
   const fillInPath = (text: string) => fillIn(text.replace(/^~(?=$|[/\\])/, "${userHome}"));
-  const folder = fillInPath(cwd ?? ".");
+  const resolvePath = (path: string) => {
+    const filled = fillInPath(path);
+    return isAbsolute(filled) || filled.startsWith(sandboxVariable)
+      ? filled
+      : resolve(workspace, filled);
+  };
   return {
     name,
     command: fillInPath(command),
@@ -253,8 +280,9 @@ function createEntry(name: string, json: EntryJson, workspace: string): ServerEn
         value === null ? [] : [[fillIn(key), fillIn(value)]],
       ),
     ),
-    cwd: isAbsolute(folder) ? folder : resolve(workspace, folder),
+    cwd: resolvePath(cwd ?? "."),
     isDisposable: disposable ?? false,
+    ...(reset ? { reset: createReset(reset, resolvePath) } : {}),
     errorKeys: errorKeys ?? ["success", "error"],
     ignoredKeys: ignoredKeys.filter(it => Object.hasOwn(json, it)),
   };
@@ -306,7 +334,7 @@ const sandbox: Refusal = {
 };
 const toolChoice: Refusal = {
   what: "is not supported: all tools of the server would be offered",
-  remedy: "remove it; without disposable, only tools marked as read-only are called",
+  remedy: "remove it; without reset or disposable, only tools marked as read-only are called",
 };
 
 const refusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
@@ -363,6 +391,11 @@ const entrySchema = z.strictObject({
     .describe(
       "Whether everything that the server can reach may be changed or lost. Without it only the tools that are marked as read-only are run.",
     ),
+  reset: resetSchema
+    .nullish()
+    .describe(
+      "How each process gets a state of its own, so that its tools may write without changing anybody's data.",
+    ),
   errorKeys: z
     .array(z.string().min(1))
     .nullish()
@@ -392,7 +425,12 @@ export const mcpConfigSchema = z.looseObject({
 function findEntryFault(json: unknown): EntryFault | undefined {
   if (!isJsonObject(json))
     return { path: [], what: `it must be an object, not ${describe(json)}`, remedy: "correct it" };
-  const { error } = entrySchema.safeParse(json);
+  const { error, data } = entrySchema.safeParse(json);
+  const resetFault =
+    (json["reset"] ?? null) !== null && (data || error?.issues.every(it => it.path[0] === "reset"))
+      ? findResetFault(json["reset"], data ? listTexts(data).map(([, text]) => text) : [])
+      : undefined;
+  if (resetFault) return { path: ["reset"], ...resetFault };
   if (!error) return undefined;
   // a key that is not known explains more than a command that is missing
   const issue =
@@ -407,7 +445,7 @@ function findEntryFault(json: unknown): EntryFault | undefined {
       path: [issue.keys[0]!],
       what: `the key ${issue.keys[0]!} is not known`,
       remedy:
-        "correct or remove it; the keys are command, args, env, cwd, disposable, errorKeys and disabled",
+        "correct or remove it; the keys are command, args, env, cwd, reset, disposable, errorKeys and disabled",
     };
   return { path, ...explain(issue, getValue(json, path)) };
 }

@@ -11,6 +11,8 @@ import type { Fault, Outcome, ErrorType } from "../environment/outcome.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
+import type { Reset } from "./resetSetting.ts";
+import { createSandbox, type Sandbox } from "./sandbox.ts";
 import { ReplyError, RpcClient, TimeoutError } from "./rpcClient.ts";
 import { ServerProcess } from "./serverProcess.ts";
 import { readToolList, type ToolList } from "./toolList.ts";
@@ -28,35 +30,47 @@ export class ServerConnection {
   readonly #entry: ServerEntry;
   readonly #client: RpcClient;
   readonly #process: ServerProcess;
+  readonly #sandbox: Sandbox;
   readonly #timeouts: Timeouts;
   /** Why the server cannot answer calls any more. */
   #brokenReason: string | undefined;
+  #closed: Promise<void> | undefined;
 
   private constructor(
     entry: ServerEntry,
     client: RpcClient,
     process: ServerProcess,
+    sandbox: Sandbox,
     timeouts: Timeouts,
     list: ToolList,
   ) {
     this.#entry = entry;
     this.#client = client;
     this.#process = process;
+    this.#sandbox = sandbox;
     this.#timeouts = timeouts;
     this.list = list;
   }
 
+  /** The folder on which the process works, if it has one of its own. */
+  get folder(): string | undefined {
+    return this.#sandbox.folder;
+  }
+
   /**
-   * Starts the server of an entry. Throws a `UserError` that names the entry if the server does not
-   * start or does not speak MCP.
+   * Starts the server of an entry in a new sandbox, if the entry has a reset; of several seeds, on
+   * that one. Throws a `UserError` that names the entry if the server does not start or does not
+   * speak MCP.
    */
   static async open(
     entry: ServerEntry,
     signal: AbortSignal,
     timeouts: Timeouts,
+    seed?: string,
   ): Promise<ServerConnection> {
     signal.throwIfAborted();
-    const process = new ServerProcess(entry);
+    const sandbox = await createSandbox(entry, seed);
+    const process = new ServerProcess(sandbox.entry);
     const client = new RpcClient(process);
     const stop = () => void process.close();
     signal.addEventListener("abort", stop, { once: true });
@@ -65,10 +79,13 @@ export class ServerConnection {
       await process.start();
       const list = await initialize(entry.name, client, timeouts.start);
       signal.throwIfAborted();
-      return new ServerConnection(entry, client, process, timeouts, list);
+      const connection = new ServerConnection(entry, client, process, sandbox, timeouts, list);
+      if (entry.reset?.kind === "tool") await connection.#reset(entry.reset);
+      return connection;
     } catch (cause) {
       const exitReason = process.getExitReason();
       await process.close();
+      await sandbox.remove();
       signal.throwIfAborted();
       throw createStartError(entry, process, timeouts, cause as Error, exitReason);
     }
@@ -96,9 +113,20 @@ export class ServerConnection {
     }
   }
 
+  /** Ends the process and removes its sandbox. */
   close(): Promise<void> {
     this.#brokenReason ??= "was closed";
-    return this.#process.close();
+    return (this.#closed ??= this.#process.close().then(() => this.#sandbox.remove()));
+  }
+
+  async #reset({ tool, args }: Extract<Reset, { kind: "tool" }>): Promise<void> {
+    const { name } = this.#entry;
+    const remedy = `correct reset in entry ${name} of prove/mcp.json`;
+    if (!this.list.tools.has(tool))
+      throw new UserError(`${name} has no tool ${tool}, which resets it`, remedy);
+    const outcome = await this.call(tool, args);
+    if (outcome.kind !== "ok")
+      throw new UserError(`${name} was not reset: ${tool} failed: ${outcome.message}`, remedy);
   }
 
   async #createFault(name: string, error: Error): Promise<Fault> {

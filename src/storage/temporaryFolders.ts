@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Creates a folder for this process and user. The caller removes it. */
-export function createTemporaryFolder(purpose: "bench" | "serve" | "trainer"): string {
+export function createTemporaryFolder(purpose: "bench" | "serve" | "servers" | "trainer"): string {
   const root = tmpdir();
   const prefix = `prove-${purpose}-${getProcessSpace()}-`;
   for (const name of readdirSync(root)) {

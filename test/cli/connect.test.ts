@@ -90,10 +90,10 @@ describe("call --connect", () => {
   const cases: [what: string, args: string[], code: number, text: RegExp][] = [
     ["a read", ["read_graph", "{}", "--connect", "memory"], 0, /^ok \{/],
     [
-      "a write on a server that is not disposable",
+      "a write on a server without a reset",
       ["create_entities", ana, "--connect", "memory"],
       1,
-      /^refused \(permission_denied\): create_entities is not marked as read-only.*\n {2}hint: write "disposable": true/,
+      /^refused \(permission_denied\): create_entities is not marked as read-only.*\n {2}hint: add a reset to its entry/,
     ],
     [
       "a write on a disposable server",

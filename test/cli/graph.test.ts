@@ -13,7 +13,8 @@ let cwd: string;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), "prove-graph-"));
   mkdirSync(join(cwd, "prove"));
-  for (const it of ["memory.jsonl", "play.jsonl"])
+  mkdirSync(join(cwd, "seed"));
+  for (const it of ["memory.jsonl", "seed/play.jsonl"])
     writeFileSync(
       join(cwd, it),
       `${JSON.stringify({ type: "entity", name: "Ana", entityType: "person", observations: ["likes maps"] })}\n`,
@@ -29,10 +30,11 @@ beforeAll(() => {
       servers: {
         memory: entry,
         "io.example/../notes": entry,
+        disposable: { ...entry, disposable: true },
         play: {
           ...entry,
-          env: { MEMORY_FILE_PATH: "${workspaceFolder}/play.jsonl" },
-          disposable: true,
+          env: { MEMORY_FILE_PATH: "${sandbox}/play.jsonl" },
+          reset: { folder: "seed" },
         },
       },
     }),
@@ -145,30 +147,33 @@ test("a connected server is labelled by names, and a write that its entry does n
   expect(serverGraph!.edges.find(isRemoval)).toMatchObject({
     via: { output: "entities[].name", input: "entityNames" },
     verified: "untried",
-    why: expect.stringContaining("is not disposable") as string,
+    why: expect.stringContaining("has no reset") as string,
   });
   expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
-test("consent on the command line does not make a server disposable, and says how it becomes so", async () => {
-  const { out, notes } = await runCommand(
-    graph,
-    ["--connect", "memory", "--trust-server", "--verify", "--json"],
-    { cwd },
-  );
-  expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
-    verified: "untried",
-    why: "delete_entities is not marked as read-only, and memory is not disposable",
-  });
-  const plan = notes.find(it => it.startsWith("--verify"))!;
-  expect(plan).toMatch(/not called, because they are not marked as read-only: .*delete_entities/);
-  expect(plan).toContain('write "disposable": true into its entry in prove/mcp.json');
-  expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
-});
+test.each(["memory", "disposable"])(
+  "consent to %s is no consent to try its writes on data of the person",
+  async name => {
+    const { out, notes } = await runCommand(
+      graph,
+      ["--connect", name, "--trust-server", "--verify", "--json"],
+      { cwd },
+    );
+    expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
+      verified: "untried",
+      why: `delete_entities is not marked as read-only, and ${name} has no reset`,
+    });
+    const plan = notes.find(it => it.startsWith("--verify"))!;
+    expect(plan).toMatch(/not called, because they are not marked as read-only: .*delete_entities/);
+    expect(plan).toContain(`add a reset to entry ${name} of prove/mcp.json`);
+    expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
+  },
+);
 
 test("the calls are listed before they are made, and a person can refuse those that write", async () => {
   const shown: string[] = [];
-  const stored = () => readFileSync(join(cwd, "play.jsonl"), "utf8");
+  const stored = () => readFileSync(join(cwd, "seed/play.jsonl"), "utf8");
   const before = stored();
   const asked: string[] = [];
   const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], {
@@ -180,7 +185,7 @@ test("the calls are listed before they are made, and a person can refuse those t
       // all that is about to be called is on the screen, and nothing is written yet
       expect(shown.at(-1)).toMatch(/^--verify calls these tools of play \(.*server-memory/);
       expect(shown.at(-1)).toContain(
-        'delete_entities, which may change or delete everything it can reach, for example with {"entityNames":["Ana"]}',
+        'delete_entities, which may change what it can reach, for example with {"entityNames":["Ana"]}',
       );
       expect(stored()).toBe(before);
       return false;
@@ -197,7 +202,8 @@ test("the calls are listed before they are made, and a person can refuse those t
   expect(stored()).toBe(before);
 });
 
-test("if the entry is disposable, the write is run with the result of the read", async () => {
+test("on a copy, the write is run with the result of the read", async () => {
+  const before = readFileSync(join(cwd, "seed/play.jsonl"), "utf8");
   const { out } = await runCommand(
     graph,
     ["--connect", "play", "--trust-server", "--verify", "--json"],
@@ -206,6 +212,7 @@ test("if the entry is disposable, the write is run with the result of the read",
   expect((JSON.parse(out.join("\n")) as ServerGraph[])[0]!.edges.find(isRemoval)).toMatchObject({
     verified: "works",
   });
+  expect(readFileSync(join(cwd, "seed/play.jsonl"), "utf8")).toBe(before);
 });
 
 test("the labels of a server with a slash in its name are stored in one folder with the others", async () => {

@@ -301,6 +301,42 @@ describe("a faulty entry costs only itself, and its error says where and why", (
     [{ command: "" }, /command is empty/, /fill it in/],
     [{}, /command is missing/, /add the program/],
     ["npx", /it must be an object, not "npx"/, /correct it/],
+    ...["seed", {}, { folder: 7 }, { restart: false }, { folder: "a", restart: true }].map(
+      (reset): [unknown, RegExp, RegExp] => [
+        { ...good, reset },
+        /reset must have one of folder, command, tool and restart/,
+        /"reset": \{"folder"/,
+      ],
+    ),
+    [
+      { ...good, reset: { folder: "seed" } },
+      /reset has folder, but the server is not given \$\{sandbox\}/,
+      /files or folder/,
+    ],
+    [
+      { ...good, args: ["${sandbox}"], reset: { command: ["createdb", "${sandbox}"] } },
+      /nothing that removes what it creates/,
+      /dropdb/,
+    ],
+    [
+      {
+        ...good,
+        args: ["${sandbox}"],
+        reset: { command: ["createdb", "shop"], remove: ["dropdb", "${sandbox}"] },
+      },
+      /must both have \$\{sandbox\}/,
+      /take the name/,
+    ],
+    [
+      { ...good, args: ["${sandbox}"] },
+      /args\[0\] has \$\{sandbox\}, which is not filled in/,
+      /with reset/,
+    ],
+    [
+      { ...good, args: ["${sandbox}"], reset: { folder: "${env:HOME}" } },
+      /reset has \$\{env:HOME\}, which is not filled in/,
+      /value itself/,
+    ],
   ];
   test.each(cases)("%j", (odd, what, remedy) => {
     const { entries, errors } = parse(

@@ -90,8 +90,8 @@ describe("server-memory", () => {
     expect(await session.call("create_entities", ana)).toEqual({
       kind: "refused",
       type: "permission_denied",
-      message: "create_entities is not marked as read-only, and memory is not disposable",
-      hint: 'write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed',
+      message: "create_entities is not marked as read-only, and memory has no reset",
+      hint: 'add a reset to its entry in prove/mcp.json, which gives each session a copy, or write "disposable": true there if everything it can reach may be changed',
     });
     expect(await session.call("read_graph", {})).toEqual({
       kind: "ok",

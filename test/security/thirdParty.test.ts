@@ -59,7 +59,7 @@ describe("a disposable server of a workspace does not run unseen in the terminal
 
   test("not where nobody can be asked", async () => {
     await expect(start([])).rejects.toMatchObject({
-      what: "helpful is marked as disposable and starts only with consent",
+      what: "the tools of helpful may make changes, and it starts only with consent",
       remedy: expect.stringContaining("--trust-server"),
     });
     expect(existsSync(marker())).toBe(false);

@@ -4,7 +4,7 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import { allowsTool, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { allowsTool, allowsWrites, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import { UserError } from "../../userError.ts";
 import type { Connection, Connections } from "./connections.ts";
@@ -146,9 +146,9 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
 }
 
 function createConnectionItem(entry: ServerEntry): TreeItem {
-  const { name, command, args, cwd, isDisposable } = entry;
+  const { name, command, args, cwd, isDisposable, reset } = entry;
   const commandLine = [command, ...args].join(" ");
-  const permission = isDisposable
+  const permission = allowsWrites(entry)
     ? "All its tools may be called."
     : "Only its read-only tools may be called.";
   const ignored = entry.ignoredKeys.length
@@ -156,7 +156,7 @@ function createConnectionItem(entry: ServerEntry): TreeItem {
     : "";
   return createTreeItem(name, Collapsed, {
     icon: icons.connection,
-    description: isDisposable ? "connected · disposable" : "connected · read-only",
+    description: `connected · ${isDisposable ? "disposable" : reset ? "sandboxed" : "read-only"}`,
     context: "connection",
     tooltip: `${commandLine} in ${cwd}. ${permission}${ignored}`,
   });
@@ -187,7 +187,7 @@ function createToolItem({
       ? "Reads."
       : isAllowed
         ? "Writes."
-        : `Writes. It cannot be called: ${entry.name} is not marked as disposable.`;
+        : `Writes. It cannot be called: its entry has no reset.`;
   return createTreeItem(name, None, {
     icon: effect === "read" ? icons.readTool : icons.writeTool,
     description: formatParameters(inputSchema),

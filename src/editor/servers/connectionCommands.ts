@@ -122,7 +122,7 @@ async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> 
   if (allowed.length === 0)
     throw new UserError(
       `${entry.name} has no read-only tool`,
-      `if its tools may change everything they can reach, add "disposable": true to its entry in prove/mcp.json`,
+      `add a reset to its entry in prove/mcp.json, which gives each session a copy, or "disposable": true if its tools may change everything they can reach`,
     );
   const items = allowed.map(tool => ({
     label: tool.name,

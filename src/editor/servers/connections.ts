@@ -15,6 +15,7 @@ import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
 import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import {
+  allowsWrites,
   noServerEntries,
   readServerEntries,
   type ServerEntries,
@@ -172,7 +173,7 @@ export class Connections implements Disposable {
     // keys without an effect do not change what is agreed to
     const { ignoredKeys: _, ...decisive } = entry;
     const key = `disposable ${canonicalJson(decisive)}`;
-    if (!entry.isDisposable || this.#consents.get(key) === true) return;
+    if (!allowsWrites(entry) || this.#consents.get(key) === true) return;
     const isAllowed = await confirm({
       question: `Start ${entry.name} and let its tools make changes?`,
       detail: describeStart(entry),

@@ -3,6 +3,7 @@
  * things: the program, and all that it is started with.
  */
 import type { ServerEntry } from "../../mcp/mcpConfig.ts";
+import { describeReset } from "../../mcp/resetSetting.ts";
 import { describeProgram } from "../../trajectory/programText.ts";
 
 /** Lists the command, each argument, the folder and the variables of a server, without values. */
@@ -15,6 +16,8 @@ export function describeStart(entry: ServerEntry): string {
       : ["Arguments:", ...args.map((it, i) => `  ${i + 1}. ${it}`)].join("\n"),
     `Folder: ${folder}`,
     `Environment variables: ${variables.join(", ")}`,
-    "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.",
+    entry.reset && !entry.isDisposable
+      ? `All its tools may be called: it works on ${describeReset(entry.reset)}, but they may change or delete what else they can reach.`
+      : "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.",
   ].join("\n\n");
 }

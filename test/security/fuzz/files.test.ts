@@ -258,10 +258,11 @@ test("mcp.json", async () => {
     servers: {
       memory: {
         command: "npx",
-        args: ["-y", "server", "${workspaceFolder}/data"],
+        args: ["-y", "server", "${sandbox}/data"],
         cwd: "sub",
         env: { MODE: "test" },
         disposable: true,
+        reset: { folder: { full: "seeds/full" } },
       },
       remote: { type: "http", url: "https://example.com/mcp", headers: { a: "b" } },
     },
