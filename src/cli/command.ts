@@ -20,6 +20,8 @@ export interface CliContext extends AppContext {
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Lets the command take more than two seconds to end after `signal` was aborted. */
   readonly allowLateEnd: () => void;
+  /** Ends this process soon after its parent has ended, also while it computes. */
+  readonly endWithParent: () => void;
 }
 
 /** Where a text on the command line was given. */

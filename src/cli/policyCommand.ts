@@ -16,7 +16,6 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
-import { endWithParent } from "../app/parentWatch.ts";
 
 export const policy = defineCommand({
   name: "policy",
@@ -31,7 +30,7 @@ export const policy = defineCommand({
         "policy needs the service that starts it",
         "run prove-rl serve --policy instead",
       );
-    await endWithParent();
+    context.endWithParent();
     // Ctrl-C in a terminal also reaches this process; the service decides when it ends
     context.allowLateEnd();
     const channel: Channel<PolicyMessages, PolicyListenerMessages> = createForkChannel(process);

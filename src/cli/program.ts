@@ -13,6 +13,7 @@ import { formatBug, UserError } from "../userError.ts";
 import { bugExitCode, type CliContext } from "./command.ts";
 import { runCommandLine, type ProgramTitle } from "./commandLine.ts";
 import type { CommandEntry } from "./commands.ts";
+import { interruptingSignals, watchProcess, type InterruptingSignal } from "./processWatch.ts";
 import { escapeInvisible, escapeInvisibleAsJson } from "../trajectory/invisibleText.ts";
 
 const terminal = createTerminal(process.stdout, process.stderr);
@@ -20,6 +21,8 @@ const terminal = createTerminal(process.stdout, process.stderr);
 /** Aborted by Ctrl-C and by SIGTERM. */
 const interruption = new AbortController();
 let hasReportedInterruption = false;
+/** The exit code of a command that did not stop by itself after a signal. */
+const interruptedCode = 130;
 /** The command ends itself after an interruption, and may need long. */
 let endsItself = false;
 
@@ -49,16 +52,15 @@ export async function runProgram(
 
 /** Aborts the command on a signal. A command that does not stop is ended within two seconds. */
 function handleSignals(): void {
-  const interrupt = (signal: NodeJS.Signals) => {
-    interruption.abort(new UserError(`stopped by ${signal}`, "run it again"));
-    setTimeout(() => {
-      if (endsItself) return;
-      report(interruption.signal.reason);
-      process.exit(130);
-    }, 1_800).unref();
-  };
-  process.once("SIGINT", interrupt);
-  process.once("SIGTERM", interrupt);
+  for (const signal of interruptingSignals)
+    process.once(signal, () => {
+      interrupt(signal);
+      setTimeout(() => {
+        if (endsItself) return;
+        report(interruption.signal.reason);
+        process.exit(interruptedCode);
+      }, 1_800).unref();
+    });
   // an interrupted command may leave sockets and child processes that fail later
   process.on("uncaughtException", error => process.exit(report(error)));
   // the reader of stdout may stop early (`| head`)
@@ -66,6 +68,19 @@ function handleSignals(): void {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
   });
+}
+
+function interrupt(signal: InterruptingSignal): void {
+  interruption.abort(new UserError(`stopped by ${signal}`, "run it again"));
+}
+
+/** What the end of this process does, in the midst of a computation or at a second signal. */
+function prepareEnd(signal: InterruptingSignal): void {
+  interrupt(signal);
+  if (!endsItself) report(interruption.signal.reason);
+  process.emit("exit", interruptedCode);
+  // without a listener, the signal ends the process
+  for (const it of interruptingSignals) process.removeAllListeners(it);
 }
 
 /** The context of a command in this process. Loads the servers. */
@@ -78,12 +93,20 @@ async function createContext(cwd: string, program: string): Promise<CliContext> 
   const { signal } = interruption;
   const confirm = createConfirm({ stdin: process.stdin, stderr: process.stderr, signal });
   const fixtureFolders = [join(prove, "fixtures"), join(resources, "servers")];
+  const [watch, catalog] = await Promise.all([
+    watchProcess(prepareEnd),
+    openShippedCatalog(fixtureFolders),
+  ]);
   return {
     ...terminal,
     stdin: process.stdin,
     ...(confirm ? { confirm } : {}),
     signal,
-    allowLateEnd: () => (endsItself = true),
+    allowLateEnd: () => {
+      endsItself = true;
+      watch.allowLateEnd();
+    },
+    endWithParent: watch.endWithParent,
     cwd,
     resources,
     program,
@@ -92,7 +115,7 @@ async function createContext(cwd: string, program: string): Promise<CliContext> 
       : join(dirname(program), "thread.js"),
     dist: join(resources, "..", "dist"),
     prove,
-    catalog: await openShippedCatalog(fixtureFolders),
+    catalog,
   };
 }
 

@@ -13,7 +13,6 @@ import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/requestGuard.ts";
 import { defineCommand, flag, option, type CliContext } from "./command.ts";
-import { endWithParent } from "../app/parentWatch.ts";
 import { commaList, outputPath, wholeNumber } from "./options.ts";
 import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { PolicyFault } from "../policy/policy.ts";
@@ -92,7 +91,7 @@ export const serve = defineCommand({
       ? AbortSignal.any([context.signal, watchParent()])
       : context.signal;
     const { host, port, capacity, workers, drain } = options;
-    if (options.isWorker) await endWithParent();
+    if (options.isWorker) context.endWithParent();
     if (drain > 0 || options.isWorker) allowLateEnd();
     const files = (options.tasks ?? []).map(it => resolve(cwd, it));
     // each worker reads the files, too

@@ -22,7 +22,6 @@ import { defineCommand, type CliContext } from "./command.ts";
 import { EditorModel } from "../app/teachers.ts";
 import { prepareEngineFolder } from "../app/engineFolder.ts";
 import { limitHeapGrowth, createShardStarter } from "../app/shardThread.ts";
-import { endWithParent } from "../app/parentWatch.ts";
 import { createEditorTeacher, createEndpointTeacher } from "../app/teachers.ts";
 import { scoreForTable } from "../app/scoringThreads.ts";
 
@@ -41,7 +40,7 @@ export const work = defineCommand({
         "work needs the editor that starts it",
         "run the command itself instead, such as prove-rl synthesize",
       );
-    await endWithParent();
+    context.endWithParent();
     const channel: EditorChannel = createForkChannel(process);
     let code = 1;
     const finish = <T>(result: T): T => {

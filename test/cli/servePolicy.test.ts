@@ -1,11 +1,12 @@
 /** `serve --policy`: the policy in its own process, and the policies that it refuses. */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterEach, expect, test } from "vitest";
 import { root } from "../contracts/transports.ts";
+import { isRunning, listChildren } from "../processes.ts";
 import { emptyFolder, run } from "./program.ts";
 
 const example = join(root, "resources/example/prove/tasks/example.tasks.jsonl");
@@ -37,19 +38,6 @@ async function serve(...args: readonly string[]) {
     client: new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 }),
   };
 }
-
-const listChildren = (pid: number) =>
-  spawnSync("ps", ["-o", "pid=", "--ppid", `${pid}`], { encoding: "utf8" })
-    .stdout.split("\n")
-    .map(Number)
-    .filter(it => it > 0 && it !== pid);
-
-const isRunning = (pid: number) =>
-  !["", "Z"].includes(
-    spawnSync("ps", ["-o", "stat=", "-p", `${pid}`], { encoding: "utf8" })
-      .stdout.slice(0, 1)
-      .trim(),
-  );
 
 test("a teacher behind the endpoint achieves all tasks when it is evaluated", async () => {
   const { baseURL, child, ended } = await serve("--policy", "scripted:teacher", "--tasks", example);
@@ -112,9 +100,9 @@ test("a policy ends with a service that was killed", async () => {
 
 test("a process that computes notices that its parent is gone", async () => {
   const folder = emptyFolder();
-  const watch = join(root, "src/app/parentWatch.ts");
-  const busy = `import { endWithParent } from ${JSON.stringify(watch)};
-    await endWithParent();
+  const watch = join(root, "src/cli/processWatch.ts");
+  const busy = `import { watchProcess } from ${JSON.stringify(watch)};
+    (await watchProcess(() => {})).endWithParent();
     process.send("busy", () => { for (;;); });`;
   writeFileSync(join(folder, "busy.mjs"), busy);
   writeFileSync(

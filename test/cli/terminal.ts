@@ -52,6 +52,7 @@ export async function runArguments(
     })(),
     signal: new AbortController().signal,
     allowLateEnd: () => {},
+    endWithParent: () => {},
     cwd,
     resources: join(root, "resources"),
     program: join(root, "src", "cli", "main.ts"),
