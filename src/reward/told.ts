@@ -60,8 +60,8 @@ function judge(attempt: Attempt): ToldJudgment {
   return { evidence, score };
 }
 
-/** The most characters that the assistant may write in a turn, to be read in a bounded time. */
-const maxJudgedText = 2 ** 17;
+/** The most characters and numbers that the assistant may write in a turn, to be read in time. */
+const [maxJudgedText, maxJudgedNumbers] = [2 ** 17, 2 ** 12];
 
 /** What is due at the end of a turn. */
 interface DueFact {
@@ -136,7 +136,8 @@ class Judge {
       .slice(first, turn + 1)
       .flat()
       .join("\n");
-    if (text.length > maxJudgedText) return this.#refuseLongText(turn, due, text);
+    const excess = findExcess(text);
+    if (excess !== undefined) return this.#refuseLongText(turn, due, excess);
     const speech = createSpeech(text, this.#now);
     // questions of earlier turns were judged there
     const own = first === turn ? speech : createSpeech(this.#messages[turn]!.join("\n"), this.#now);
@@ -166,8 +167,7 @@ class Judge {
   }
 
   /** The evidence where the assistant wrote more than anybody reads: nothing of it is told. */
-  #refuseLongText(turn: number, due: readonly DueFact[], text: string): AnswerEvidence[] {
-    const note = `told in ${text.length} characters, and ${maxJudgedText} are the most`;
+  #refuseLongText(turn: number, due: readonly DueFact[], note: string): AnswerEvidence[] {
     const refused = { turn, isTold: false, note };
     if (due.length === 0)
       return [{ ...refused, subject: "the answer", wanted: "a text that can be read" }];
@@ -303,18 +303,29 @@ class Judge {
   }
 }
 
+/** How a text is too long to be read; undefined if it is not. */
+function findExcess(text: string): string | undefined {
+  if (text.length > maxJudgedText)
+    return `told in ${text.length} characters, and ${maxJudgedText} are the most`;
+  const numbers = text.match(/\d+/g)?.length ?? 0;
+  return numbers > maxJudgedNumbers
+    ? `told among ${numbers} numbers, and ${maxJudgedNumbers} are the most`
+    : undefined;
+}
+
 const createSpeech = (text: string, now: string): Speech => {
   // marks of Markdown, but not the underscores in names
   const plain = text
     .replaceAll(/[*`|]+/g, " ")
     .replaceAll(/^[ \t]*(?:\d{1,2}[.)]|[-•])[ \t]/gm, "\n");
   const sentences = splitSentences(plain).filter(it => it.trim() !== "");
+  const folded = sentences.map(foldWords);
   return {
     text: plain,
     sentences,
     values: listSpokenValues(plain, now),
-    sentenceWords: sentences.map(it => ` ${foldWords(it)} `),
-    words: ` ${foldWords(plain)} `,
+    sentenceWords: folded.map(it => ` ${it} `),
+    words: ` ${folded.filter(it => it !== "").join(" ")} `,
   };
 };
 

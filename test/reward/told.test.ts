@@ -296,7 +296,7 @@ test("a fact of a turn that ends with a question is due with the answer", async 
 });
 
 test("a message of 100 kB is judged", async () => {
-  const many = Array.from({ length: 12_000 }, (_, i) => `${i * 37}.5 or`).join(" ");
+  const many = Array.from({ length: 4_000 }, (_, i) => `${i * 37} or some others`).join(" ");
   expect(await listProblems(many.slice(0, 100_000))).toHaveLength(20);
   expect(await listProblems(`${"x ".repeat(50_000)}It is 3,148.95.`)).toEqual([]);
 });
@@ -304,5 +304,11 @@ test("a message of 100 kB is judged", async () => {
 test("a longer message tells nothing", async () => {
   expect(await listProblems(`It is 3,148.95.${" x".repeat(100_000)}`)).toEqual([
     expect.stringMatching(/told in 200015 characters, and 131072 are the most/) as string,
+  ]);
+});
+
+test("a message of more numbers than anybody reads tells nothing", async () => {
+  expect(await listProblems(`It is 3,148.95.${" 1.".repeat(5_000)}`)).toEqual([
+    expect.stringMatching(/told among 5003 numbers, and 4096 are the most/) as string,
   ]);
 });
