@@ -326,9 +326,12 @@ test.skipIf(process.platform === "win32")("the journal is for its user only", as
     journal.close();
     release();
     // as older versions created it
+    const files = readdirSync(own).map(it => join(own, it));
+    expect(files).toHaveLength(2);
+    for (const it of files) chmodSync(it, 0o644);
     chmodSync(own, 0o755);
     lockJournal(own)();
-    expect(getMode(own)).toBe(0o700);
+    expect([own, ...files].map(getMode)).toEqual([0o700, 0o600, 0o600]);
     // somebody else's things may be read by others on purpose
     chmodSync(own, 0o755);
     writeFileSync(join(own, "notes.txt"), "");

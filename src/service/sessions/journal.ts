@@ -201,8 +201,9 @@ const [folderMode, fileMode] = [0o700, 0o600];
 
 /**
  * Creates the folder of a journal for this user only. One that others can read, as an older version
- * created it, is closed to them if it has nothing but journals. Throws a `UserError` for any other,
- * and for one that has something else than files, such as links, under the names of journals.
+ * created it, is closed to them with its files if it has nothing but journals. Throws a `UserError`
+ * for any other, and for one that has something else than files, such as links, under the names of
+ * journals.
  */
 function createPrivateFolder(folder: string): void {
   withWriteErrors(folder, () => mkdirSync(folder, { recursive: true, mode: folderMode }));
@@ -214,7 +215,9 @@ function createPrivateFolder(folder: string): void {
   let cause: unknown;
   if (entries.every(it => isJournalFile(it.name)))
     try {
-      return chmodSync(folder, folderMode);
+      chmodSync(folder, folderMode);
+      for (const it of entries) chmodSync(join(folder, it.name), fileMode);
+      return;
     } catch (error) {
       cause = error;
     }
