@@ -1,6 +1,7 @@
 /**
  * `npm run wheel`: builds the Python package into dist/python, as a wheel that also contains the
- * program with the resources that it reads. pip fetches hatchling, which writes the wheel.
+ * program with the resources that it reads. pip fetches hatchling, which writes the wheel, by the
+ * hashes in wheel-requirements.txt.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +12,8 @@ import { verlRequirements } from "./src/engine/verl.ts";
 const root = import.meta.dirname;
 const out = join(root, "dist/python");
 const sources = join(out, "sources");
+/** The packages that write the wheel. */
+const builder = join(out, "builder");
 const packageFolder = join(sources, "prove_rl");
 const program = join(packageFolder, "program");
 
@@ -40,7 +43,7 @@ const hasNodeWheel = [
   .join(" or ");
 
 const pyproject = `[build-system]
-requires = ["hatchling==1.33.0"]
+requires = ["hatchling"]
 build-backend = "hatchling.build"
 
 [project]
@@ -100,16 +103,40 @@ copy("LICENSE", join(sources, "LICENSE"));
 copy("dist/THIRD_PARTY_NOTICES.txt", join(sources, "THIRD_PARTY_NOTICES.txt"));
 
 const python = process.platform === "win32" ? "python" : "python3";
-const options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--wheel-dir", out];
-const { status, error } = spawnSync(python, ["-m", "pip", "wheel", ...options, sources], {
-  stdio: ["ignore", "inherit", "inherit"],
-});
+const quiet = ["--quiet", "--disable-pip-version-check"];
+const runPip = (args: readonly string[]) =>
+  spawnSync(python, ["-m", "pip", ...args], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, PYTHONPATH: builder },
+  });
+
+const safely = ["--only-binary", ":all:", "--require-hashes"];
+const requirements = join(root, "wheel-requirements.txt");
+let { status, error } = runPip([
+  "install",
+  ...quiet,
+  ...safely,
+  "--target",
+  builder,
+  "--requirement",
+  requirements,
+]);
+if (status === 0)
+  ({ status, error } = runPip([
+    "wheel",
+    ...quiet,
+    "--no-deps",
+    "--no-build-isolation",
+    "--wheel-dir",
+    out,
+    sources,
+  ]));
 if (status !== 0) {
   process.stderr.write(
     `wheel: ${error?.message ?? "pip cannot build the wheel"}\n  install Python 3.10 or later with pip, and check that pip reaches its package index\n`,
   );
   process.exitCode = 1;
 } else {
-  rmSync(sources, { recursive: true });
+  for (const it of [sources, builder]) rmSync(it, { recursive: true });
   for (const it of readdirSync(out)) process.stdout.write(`${join("dist/python", it)}\n`);
 }

@@ -108,12 +108,15 @@ describe("the packages that esbuild puts into the programs", () => {
   });
 });
 
-test("packages for official benchmarks are installed by hash only", () => {
-  const folder = join(root, "resources/python/prove_rl/benchmarks");
-  const lists = readdirSync(folder).filter(it => it.endsWith("-requirements.txt"));
-  expect(lists).toHaveLength(3);
+test("Python packages for users and builds are installed by hash only", () => {
+  const lists = ["", "test/backends", "resources/python/prove_rl/benchmarks"].flatMap(folder =>
+    readdirSync(join(root, folder))
+      .filter(it => it.endsWith("-requirements.txt"))
+      .map(it => join(root, folder, it)),
+  );
+  expect(lists).toHaveLength(5);
   for (const it of lists) {
-    const text = readFileSync(join(folder, it), "utf8").replaceAll("\\\n", "");
+    const text = readFileSync(it, "utf8").replaceAll("\\\n", "");
     const packages = text.split("\n").filter(line => line !== "" && !line.startsWith("#"));
     for (const line of packages) expect(line).toMatch(/^[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/);
   }

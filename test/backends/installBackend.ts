@@ -30,8 +30,10 @@ function installLibrary(): string {
   const target = join(packages, "tensorflow");
   mkdirSync(packages, { recursive: true });
   const pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", target];
+  const safely = ["--only-binary", ":all:", "--require-hashes"];
+  const requirements = join(import.meta.dirname, "library-requirements.txt");
   if (!existsSync(join(target, "tensorflow")))
-    runProgram("python3", [...pip, "tensorflow-cpu==2.18.0"]);
+    runProgram("python3", [...pip, ...safely, "--requirement", requirements]);
   return join(target, "tensorflow");
 }
 
