@@ -11,6 +11,12 @@ const tileRows: i32 = 4;
 export const tileColumns: i32 = WIDE ? 16 : 8;
 const panelBytes: usize = tileColumns << 2;
 
+/**
+ * The size, in floats, of the panels that all rows of A are multiplied with before the next ones:
+ * they stay in the second-level cache of a core.
+ */
+const cachedSize: i32 = 64 * 1024;
+
 /** The number of columns of whole panels. */
 @inline export function padToPanel(N: i32): i32 {
   return (N + tileColumns - 1) & ~(tileColumns - 1);
@@ -232,19 +238,23 @@ export function gemmPacked(
   const panelA = scratch;
   const edge = panelA + floats(4 * K);
   const step = floats(ldc);
-  for (let i = 0; i < M; i += tileRows) {
-    const rows = min(tileRows, M - i);
-    packA(transposeA, i, rows, K, A, lda, panelA);
-    for (let j = 0; j < N; j += tileColumns) {
-      const c = C + <usize>i * step + floats(j);
-      const b = panels + floats(j * packedK);
-      if (j + tileColumns <= N) {
-        multiplyTile(K, panelA, b, alpha, c, step, rows, add);
-        continue;
+  const columns = max(tileColumns, (cachedSize / K) & ~(tileColumns - 1));
+  for (let from = 0; from < N; from += columns) {
+    const end = min(N, from + columns);
+    for (let i = 0; i < M; i += tileRows) {
+      const rows = min(tileRows, M - i);
+      packA(transposeA, i, rows, K, A, lda, panelA);
+      for (let j = from; j < end; j += tileColumns) {
+        const c = C + <usize>i * step + floats(j);
+        const b = panels + floats(j * packedK);
+        if (j + tileColumns <= N) {
+          multiplyTile(K, panelA, b, alpha, c, step, rows, add);
+          continue;
+        }
+        // at the right edge, a whole vector would overwrite the next row
+        multiplyTile(K, panelA, b, alpha, edge, panelBytes, rows, 0);
+        copyEdge(rows, N - j, edge, c, step, add);
       }
-      // at the right edge, a whole vector would overwrite the next row
-      multiplyTile(K, panelA, b, alpha, edge, panelBytes, rows, 0);
-      copyEdge(rows, N - j, edge, c, step, add);
     }
   }
 }
