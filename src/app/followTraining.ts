@@ -59,7 +59,7 @@ export async function followTraining(
         }
       const end = findEnd(event, steps);
       if (end) return { ...end, steps, ...checkAlarms(readMetrics(folder).lines) };
-      showProgress(`${label}${formatEvent(event, seconds)}`);
+      showProgress(`${label}${formatEvent(event, steps.at(-1), seconds)}`);
     }
   } finally {
     signal.removeEventListener("abort", stop);
@@ -88,10 +88,13 @@ function findEnd(event: TrainerEvent, steps: readonly StepMetrics[]): TrainingEn
   return { by: "alarm", step: last.step };
 }
 
-function formatEvent(event: TrainerEvent, seconds: number): string {
+/** While a step is taken, the metrics of the last one stay. */
+function formatEvent(event: TrainerEvent, last: StepMetrics | undefined, seconds: number): string {
   switch (event.kind) {
     case "status":
-      return event.status.doing;
+      return last
+        ? `${formatTime(seconds)}  ${formatStep(last)}  ${event.status.doing}`
+        : event.status.doing;
     case "saved":
       return `saved checkpoint ${event.step}`;
     case "stepped":

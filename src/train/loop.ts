@@ -28,6 +28,7 @@ import type { MethodContext, TrainingMethod } from "./trainingMethod.ts";
 import { readOptimizer, createAdamW, type OptimizerState } from "./optimizer.ts";
 import type { Replica } from "./replicas.ts";
 import { openSft } from "./sft/sft.ts";
+import { StepReporter, type StepProgress } from "./stepProgress.ts";
 import { openSharedTasks, type SharedTasks, type FixtureFile } from "./trainingSet.ts";
 
 /** What the main thread gives each replica to start with. */
@@ -85,10 +86,21 @@ interface ReadyMessage {
   readonly notes: readonly string[];
 }
 
-/** A message to the main thread. All replicas send `stepped`; only rank 0 sends the others. */
+/** How far the next step of a replica is. */
+export interface ProgressMessage {
+  readonly kind: "progress";
+  readonly step: number;
+  readonly progress: StepProgress;
+}
+
+/**
+ * A message to the main thread. All replicas send `stepped` and `progress`; only rank 0 sends the
+ * others.
+ */
 export type ReplicaMessage =
   | ReadyMessage
   | StepMessage
+  | ProgressMessage
   | SaveMessage
   | { readonly kind: "paused" | "resumed" }
   | { readonly kind: "ended"; readonly by: "steps" | "time" | "stop" };
@@ -107,7 +119,12 @@ export async function train(
   const optimizer = createAdamW(model);
   if (setup.step > 0)
     optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
-  const context: MethodContext = { group: replica, model, chat: stored.chat, optimizer };
+  let { step, spent } = setup;
+  const reporter = new StepReporter(progress =>
+    replica.send({ kind: "progress", step: step + 1, progress }),
+  );
+  const { report } = reporter;
+  const context: MethodContext = { group: replica, model, chat: stored.chat, optimizer, report };
   const method = await openMethod(context, setup, { catalog, makeVariant });
   if (ready) replica.send(ready);
   const save = async (step: number, spent: number) => {
@@ -121,7 +138,6 @@ export async function train(
       });
   };
 
-  let { step, spent } = setup;
   let savedStep = step;
   const end = async (by: "steps" | "time" | "stop") => {
     if (savedStep < step) await save(step, spent);
@@ -140,6 +156,7 @@ export async function train(
       break;
     }
     const { metrics, groups } = result;
+    reporter.endStep();
     step++;
     spent = replica.broadcast(spent + metrics.seconds.total);
     replica.send({

@@ -48,6 +48,7 @@ import {
   saveCheckpoint,
 } from "./checkpoint.ts";
 import type {
+  ProgressMessage,
   ReplicaCommand,
   ReplicaMessage,
   ReplicaSetup,
@@ -56,6 +57,7 @@ import type {
 } from "./loop.ts";
 import { checkBackend } from "./plan.ts";
 import { startReplicas, type ReplicaGroup } from "./replicas.ts";
+import { formatStepProgress } from "./stepProgress.ts";
 import { openTrainerSocket, type TrainerSocket } from "./trainerSocket.ts";
 import { loadTrainingSet } from "./trainingSet.ts";
 
@@ -224,6 +226,7 @@ class Trainer {
     });
     const output: RunOutput = {
       stepParts: [],
+      progress: new Map(),
       pendingSaves: [],
       count,
       events,
@@ -233,18 +236,18 @@ class Trainer {
     // messages are handled in the order in which they arrive, one at a time
     let lastWrite: Promise<void> = Promise.resolve();
     let failure: unknown;
-    const write = async (previous: Promise<void>, message: ReplicaMessage) => {
+    const write = async (previous: Promise<void>, rank: number, message: ReplicaMessage) => {
       await previous;
       if (failure !== undefined) return;
       try {
-        await this.#handleMessage(message, output);
+        await this.#handleMessage(rank, message, output);
       } catch (error) {
         failure = error;
         await this.#replicas?.terminate();
       }
     };
-    const onMessage = (_rank: number, message: ReplicaMessage) => {
-      lastWrite = write(lastWrite, message);
+    const onMessage = (rank: number, message: ReplicaMessage) => {
+      lastWrite = write(lastWrite, rank, message);
     };
     this.#activity = "starting the workers";
     this.#replicas = startReplicas<ReplicaSetup, ReplicaCommand, ReplicaMessage>({
@@ -266,7 +269,7 @@ class Trainer {
     return { by: output.by, step: this.#step };
   }
 
-  async #handleMessage(message: ReplicaMessage, output: RunOutput): Promise<void> {
+  async #handleMessage(rank: number, message: ReplicaMessage, output: RunOutput): Promise<void> {
     switch (message.kind) {
       case "ready":
         this.#hasBegun = true;
@@ -297,6 +300,9 @@ class Trainer {
         if (message.step > this.#step) output.pendingSaves.push(message);
         else await this.#saveCheckpoint(message, output.model);
         return;
+      case "progress":
+        output.progress.set(rank, message);
+        return this.#reportProgress(message, [...output.progress.values()]);
       case "paused":
       case "resumed":
         this.#state = message.kind === "paused" ? "paused" : "training";
@@ -307,6 +313,20 @@ class Trainer {
       default:
         throw new Error(`unknown message of a replica ${JSON.stringify(message satisfies never)}`);
     }
+  }
+
+  #reportProgress({ step, progress }: ProgressMessage, replicas: readonly ProgressMessage[]): void {
+    // a replica that is ahead of the others reports the step after the next one
+    if (step !== this.#step + 1) return;
+    const same = replicas.filter(it => it.step === step && it.progress.doing === progress.doing);
+    const part = formatStepProgress(same.map(it => it.progress));
+    this.#activity = `${this.#nameStep(step)}: ${part}`;
+    this.#publish({ kind: "status", status: this.#getStatus() });
+  }
+
+  #nameStep(step: number): string {
+    const { steps } = this.#config!;
+    return steps === undefined ? `step ${step}` : `step ${step} of ${steps}`;
   }
 
   #recordStep(
@@ -322,8 +342,7 @@ class Trainer {
     events(Date.now() / 1000, recorded);
     this.#step = step;
     this.#spent = spent;
-    const { steps } = this.#config!;
-    this.#activity = steps === undefined ? `step ${step}` : `step ${step} of ${steps}`;
+    this.#activity = this.#nameStep(step);
     this.#publish({ kind: "stepped", metrics: recorded });
     const fatal = recorded.alarms?.find(it => it.kind === "not-a-number");
     if (fatal) throw new UserError(formatAlarm(step, fatal), remedyOfInvalidNumbers);
@@ -385,6 +404,8 @@ class Trainer {
 interface RunOutput {
   /** The parts of steps that not all replicas have completed. */
   stepParts: StepMessage[];
+  /** How far each replica is, by its rank. */
+  readonly progress: Map<number, ProgressMessage>;
   /**
    * Checkpoints of steps that not all replicas have reported. There can be several, because the
    * messages of one replica can all arrive before those of another.

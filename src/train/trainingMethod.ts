@@ -14,6 +14,7 @@ import {
 import type { GroupLine } from "../run/group.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { Optimizer } from "./optimizer.ts";
+import type { StepProgress } from "./stepProgress.ts";
 
 /** The replicas of a training. All of them must call these methods in the same order. */
 export interface ProcessGroup {
@@ -35,6 +36,8 @@ export interface MethodContext {
   readonly model: Model;
   readonly chat: ChatFormat;
   readonly optimizer: Optimizer;
+  /** Is told how far a step is, of this replica. */
+  readonly report?: (progress: StepProgress) => void;
 }
 
 /** The metrics are the same in every replica; the groups are the replica's own. */

@@ -496,6 +496,15 @@ describe("a run of grpo", () => {
   });
 });
 
+test("says how far the first step is, of all workers", async () => {
+  const listActivities = ({ events }: FinishedRun) =>
+    events.flatMap(it => (it.kind === "status" ? it.status.doing : []));
+  expect(listActivities(await finishRun(grpoOfTurns))).toContain("step 1 of 4: 0 of 6 attempts");
+  expect(listActivities(await finishRun(sftOfTwoWorkers))).toContainEqual(
+    expect.stringMatching(/^step 1 of 4: \d of 4 conversations$/),
+  );
+});
+
 describe("a trainer", () => {
   // a trainer that outlives this process, because that was killed, ends after a while
   const endless = { steps: 100_000, seconds: 600 };

@@ -157,7 +157,7 @@ export interface ClippedTokens {
  * abandoned and replicas are interrupted, the result is undefined and the weights are as before.
  */
 export async function trainOnGroups(
-  { group: replicas, model, chat, reference, optimizer }: GroupStepContext,
+  { group: replicas, model, chat, reference, optimizer, report }: GroupStepContext,
   groups: readonly TrainingGroup[],
   grpo: GrpoConfig["grpo"],
   learningRate: number,
@@ -175,10 +175,13 @@ export async function trainOnGroups(
   if (tokens === 0) return { ...own, norm: 0, tokens, clippedTokens };
 
   let ownGradients: Gradients | undefined;
+  let done = 0;
   const share = divideGroups(groups, replicas.count)[replicas.rank]!;
   const isAbandoned = () => canBeAbandoned && replicas.isInterrupted();
   for (const batch of splitIntoBatches(share)) {
     if (isAbandoned()) break;
+    report?.({ doing: "learning", done, total: countAttempts(share) });
+    done += countAttempts(batch);
     const result = await backward(model, reference, batch, { grpo, size });
     for (const key of ["loss", "kl", "measured", "clipped"] as const) own[key] += result[key];
     clippedTokens.push(...result.clippedTokens);
@@ -193,6 +196,9 @@ export async function trainOnGroups(
   disposeGradients(gradients);
   return { norm, tokens, clippedTokens, ...sumByName(replicas, own) };
 }
+
+const countAttempts = (groups: readonly TrainingGroup[]): number =>
+  groups.reduce((sum, it) => sum + it.attempts.length, 0);
 
 /**
  * The KL term is measured on one group of this many, another one at each step, and weighted as much

@@ -79,6 +79,16 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
   for (const it of context.outcomes ?? []) selector.record(it.step, it.outcomes);
   const scoreRollout = createAttemptScorer(context);
 
+  /** The attempts of the step, and the tokens that were sampled before them. */
+  let sampling = { begun: 0, ended: 0, tokensBefore: 0 };
+  const reportAttempts = (): void =>
+    context.report?.({
+      doing: "attempts",
+      done: sampling.ended,
+      total: sampling.begun,
+      tokens: student.usage.tokens - sampling.tokensBefore,
+    });
+
   /** A group of attempts at each of the tasks with these numbers in the step, all at once. */
   const attemptTasks = async (
     step: number,
@@ -86,6 +96,8 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     signal: AbortSignal,
   ): Promise<StepGroup[]> => {
     const variants = await makeVariants(step, chosen);
+    sampling.begun += chosen.length * grpo.group;
+    reportAttempts();
     const rollouts = await Promise.all(
       chosen.map(({ index, number }, i) => {
         // a copy: what is remembered about a task, such as its goal states, goes with the step
@@ -96,6 +108,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
           turn,
           ids: Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${number}.${i}`),
           signal,
+          onEnd: () => sampling.ended++,
         });
       }),
     );
@@ -174,9 +187,13 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
     progress: number,
   ): Promise<{ metrics: ReturnType<typeof computeStepMetrics>; groups: GroupLine[] } | undefined> {
     const start = performance.now();
-    const sampledBefore = student.usage.seconds;
-
-    const attempted = await untilInterrupted(replicas, signal => attemptStep(step, signal));
+    const { seconds: secondsBefore, tokens: tokensBefore } = student.usage;
+    sampling = { begun: 0, ended: 0, tokensBefore };
+    const attempted = await untilInterrupted(
+      replicas,
+      signal => attemptStep(step, signal),
+      reportAttempts,
+    );
     masks.clear(); // the attempts have them now
     if (replicas.anyOf(!attempted)) return undefined;
     const stepGroups = attempted!;
@@ -209,7 +226,7 @@ export function openGrpo(context: GrpoContext, config: GrpoConfig): TrainingMeth
 
     const end = performance.now();
     const seconds = {
-      sampling: student.usage.seconds - sampledBefore,
+      sampling: student.usage.seconds - secondsBefore,
       rollouts: (rolloutsEnd - start) / 1000,
       learning: (end - rolloutsEnd) / 1000,
       total: (end - start) / 1000,
@@ -327,25 +344,38 @@ const rolloutGroup = (
     turn,
     ids,
     signal,
+    onEnd,
   }: {
     readonly task: Task;
     readonly turn: number | undefined;
     readonly ids: readonly string[];
     readonly signal: AbortSignal;
+    readonly onEnd: () => void;
   },
 ): Promise<FinishedAttempt[]> =>
-  Promise.all(ids.map(id => rollout(task, student, catalog, { id, turn, signal })));
+  Promise.all(
+    ids.map(async id => {
+      const attempt = await rollout(task, student, catalog, { id, turn, signal });
+      onEnd();
+      return attempt;
+    }),
+  );
 
 /** Milliseconds between looks at whether the replicas are interrupted. */
 const interruptionPeriod = 50;
 
-/** Runs an action with a signal that aborts if the replicas are interrupted; then undefined. */
+/**
+ * Runs an action with a signal that aborts if the replicas are interrupted; then undefined.
+ * Meanwhile, `report` is called again and again.
+ */
 async function untilInterrupted<T>(
   replicas: ProcessGroup,
   act: (signal: AbortSignal) => Promise<T>,
+  report: () => void,
 ): Promise<T | undefined> {
   const controller = new AbortController();
   const timer = setInterval(() => {
+    report();
     if (replicas.isInterrupted()) controller.abort();
   }, interruptionPeriod);
   try {

@@ -28,11 +28,8 @@ import {
   type Corpus,
 } from "./corpus.ts";
 
-export function openSft(
-  { group, model, optimizer }: MethodContext,
-  config: SftConfig,
-  corpus: Corpus,
-): TrainingMethod {
+export function openSft(context: MethodContext, config: SftConfig, corpus: Corpus): TrainingMethod {
+  const { group, optimizer, report } = context;
   const { sft, seed, saveEvery } = config;
   const sampleIndex = createEpochSampler(corpus.trainingCount, seed);
   return {
@@ -52,7 +49,11 @@ export function openSft(
         ignored: count(tokenPart.ignored),
       });
 
-      const computed = await computeStep({ group, model }, own, sft.given, counts.taught);
+      const computed = await computeStep(context, own, {
+        given: sft.given,
+        taught: counts.taught,
+        onDone: done => report?.({ doing: "conversations", done, total: own.length }),
+      });
       if (!computed) return undefined;
       const { lossSum, ownGradients } = computed;
       const gradients = await group.sumGradients(ownGradients);
@@ -65,9 +66,7 @@ export function openSft(
 
       const { loss } = sumByName(group, { loss: lossSum / counts.taught });
       const learning = (performance.now() - start) / 1000;
-      const validation = needsValidation
-        ? await validate({ group, model }, corpus, canUndo)
-        : undefined;
+      const validation = needsValidation ? await validate(context, corpus, canUndo) : undefined;
       if (validation === "abandoned") {
         optimizer.undo();
         return undefined;
@@ -93,21 +92,32 @@ export function openSft(
   };
 }
 
+interface StepOptions {
+  /** The weight of given tokens. */
+  readonly given: number;
+  /** The taught tokens of the step, in all replicas. */
+  readonly taught: number;
+  /** Is told how many conversations are done, before each batch. */
+  readonly onDone: (done: number) => void;
+}
+
 /**
  * The gradients of conversations, in batches, and Σ −log p over the tokens that are taught. The
  * loss is the mean over all taught tokens of the step, in all replicas. Undefined in every replica
  * if they are interrupted.
  */
 async function computeStep(
-  { group, model }: Pick<MethodContext, "group" | "model">,
+  { group, model }: MethodContext,
   conversations: readonly EncodedConversation[],
-  given: number,
-  taught: number,
+  { given, taught, onDone }: StepOptions,
 ): Promise<{ readonly lossSum: number; readonly ownGradients: Gradients } | undefined> {
   let lossSum = 0;
   let sum: Gradients | undefined;
+  let done = 0;
   for (const batch of splitConversations(conversations)) {
     if (group.isInterrupted()) break;
+    onDone(done);
+    done += batch.length;
     const targets = batch.flatMap(it => it.parts.slice(1).filter(part => isTarget(part, given)));
     const isTaught = targets.map(part => part === tokenPart.taught);
     const weights = Float32Array.from(isTaught, it => (it ? 1 : given));
@@ -176,7 +186,7 @@ export function learningRateFactor(
  * Undefined if there are none.
  */
 async function validate(
-  { group, model }: Pick<MethodContext, "group" | "model">,
+  { group, model, report }: MethodContext,
   corpus: Corpus,
   canBeAbandoned: boolean,
 ): Promise<number | "abandoned" | undefined> {
@@ -188,9 +198,12 @@ async function validate(
   const own = indices.filter((_, i) => i % group.count === group.rank);
   let loss = 0;
   let tokens = 0;
+  let done = 0;
   const isAbandoned = () => canBeAbandoned && group.isInterrupted();
   for (const batch of splitConversations(own.map(it => getConversation(corpus, it)))) {
     if (isAbandoned()) break;
+    report?.({ doing: "validation", done, total: own.length });
+    done += batch.length;
     const packed = packGroups(batch.map(it => toPackedGroup(it, 0)));
     for (const logprob of await computeLogProbabilities(model, packed)) loss -= logprob;
     tokens += packed.places.length;
