@@ -62,12 +62,31 @@ const cheats = Object.freeze<Cheat[]>([
 ]);
 
 /** Makes no call at all; an oracle is of no use to it. */
-const idle: Solver = {
+export const idle: Solver = {
   name: "idle",
   kind: "wrong",
   summary: "answers without calls",
+  isIdle: ({ goals }) => goals.length === 0,
   *solve(run) {
     for (const { reply } of run.turns) yield* run.reply(reply);
+  },
+};
+
+/** Makes the teacher's calls but looks nothing up: it has learned the ids of a fixture by heart. */
+export const memorizer: Solver = {
+  name: "memorizer",
+  kind: "wrong",
+  summary: "makes only the calls that are no look-ups, with the right ids",
+  *solve(run): Steps {
+    run.differs = false;
+    for (const { calls, reply } of run.turns) {
+      for (const it of calls) {
+        if (it.isRead) continue;
+        run.differs ||= run.listUnseen(it).length > 0;
+        yield* run.call(run.toCall(it));
+      }
+      yield* run.reply(reply);
+    }
   },
 };
 

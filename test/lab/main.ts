@@ -50,6 +50,12 @@ const measurements: readonly CommandEntry[] = [
     load: async () => (await import("./parsers.ts")).parsers,
   },
   {
+    name: "judges",
+    group: "Tasks and rewards",
+    summary: "let other benchmarks and ours judge cheats, and right attempts that differ",
+    load: async () => (await import("./judges.ts")).judges,
+  },
+  {
     name: "rewards",
     group: "Tasks and rewards",
     summary: "measure what cheats earn under each reward",

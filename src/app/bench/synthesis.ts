@@ -39,13 +39,17 @@ export async function* measureSynthesis(context: AppContext): AsyncGenerator<Ben
   }
 }
 
-/** Synthesizes tasks into a file with the default options and seed 1. */
+/** Synthesizes tasks into a file with the default options. */
 export async function synthesizeForBench(
-  { file, count }: { readonly file: string; readonly count: number },
+  {
+    file,
+    count,
+    seed = 1,
+  }: { readonly file: string; readonly count: number; readonly seed?: number },
   context: AppContext,
 ): Promise<void> {
   const { catalog, resources, prove, showProgress, printNote, signal } = context;
-  const request = { file, count, seed: 1 };
+  const request = { file, count, seed };
   limitHeapGrowth();
   await runSynthesis(request, {
     catalog,
