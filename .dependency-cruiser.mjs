@@ -34,7 +34,10 @@ const modules = {
   channel: { packages: ["vscode-jsonrpc"] },
   environment: { packages: ["lru-cache"] },
   servers: { modules: ["environment"] },
-  mcp: { modules: ["environment"], packages: ["@modelcontextprotocol/sdk", "jsonc-parser"] },
+  mcp: {
+    modules: ["environment"],
+    packages: ["@modelcontextprotocol/sdk", "jsonc-parser", "lru-cache"],
+  },
   trajectory: { modules: ["environment"] },
   policy: { modules: ["trajectory", "environment"] },
   synthesis: {

@@ -15,6 +15,7 @@ const fileSchemas = [
   { fileMatch: "*.tasks.jsonl", url: "./resources/schemas/tasks.schema.json" },
   { fileMatch: "*.trajectory.jsonl", url: "./resources/schemas/trajectory.schema.json" },
   { fileMatch: "**/prove/mcp.json", url: "./resources/schemas/mcp.schema.json" },
+  { fileMatch: "**/prove/servers/*.server.json", url: "./resources/schemas/server.schema.json" },
   { fileMatch: "*.train.json", url: "./resources/schemas/training.schema.json" },
 ];
 

@@ -29,9 +29,21 @@ export interface AppContext {
   readonly showProgress: (line: string) => void;
 }
 
-/** Loads the shipped servers and opens their catalog. */
-export async function openShippedCatalog(fixtureFolders: readonly string[]): Promise<Catalog> {
+/**
+ * Loads the shipped servers and opens their catalog, with the third-party servers of the workspace
+ * whose fixtures are in the first folder. `thread` is the file of the program of worker threads.
+ */
+export async function openShippedCatalog(
+  fixtureFolders: readonly string[],
+  thread: string,
+): Promise<Catalog> {
   const { openCatalog } = await import("../environment/catalog.ts");
   const { loadServers } = await import("../servers/catalog.ts");
-  return openCatalog(await loadServers(), fixtureFolders);
+  const { loadConnectedServers } = await import("../mcp/connected/workspaceServers.ts");
+  return openCatalog(
+    await loadServers(),
+    fixtureFolders,
+    undefined,
+    loadConnectedServers(fixtureFolders, thread),
+  );
 }

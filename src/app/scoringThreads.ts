@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { parentPort, Worker, workerData } from "node:worker_threads";
-import { openCatalog, type Catalog } from "../environment/catalog.ts";
+import type { Catalog } from "../environment/catalog.ts";
 import type { ScoringWork } from "../protocol/work.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
 import {
@@ -47,7 +47,7 @@ export async function scoreForTable(
     },
   };
   const { fixtures } = work;
-  const ownCatalog = openCatalog([...catalog.servers.values()], fixtures);
+  const ownCatalog = catalog.reopen(fixtures);
   const file = findLargeFile(work.sources);
   const result = file
     ? await scoreInThreads({ ...options, file, fixtures, program, catalog: ownCatalog })

@@ -2,7 +2,7 @@
  * The work for the editor that runs models: one attempt at a task, an evaluation of students, and
  * the check of which tasks of a file fit a student.
  */
-import { openCatalog, type Catalog } from "../environment/catalog.ts";
+import type { Catalog } from "../environment/catalog.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { continueAttempt } from "../policy/scripted.ts";
 import { createEndpointPolicy } from "../policy/chatMessages.ts";
@@ -58,7 +58,7 @@ export async function attemptTask(
   { task, policy: choice, file, fixtures, from }: AttemptWork,
   context: WorkContext,
 ): Promise<object> {
-  const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+  const catalog = context.catalog.reopen(fixtures);
   const opened =
     choice.kind === "student"
       ? await openFittingStudent(choice.model, task, { ...context, catalog })
@@ -137,7 +137,7 @@ export async function evaluateStudents(
   context: Pick<AppContext, "catalog" | "dist" | "signal">,
   report: (progress: WorkProgress) => void,
 ): Promise<EvaluationResult> {
-  const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+  const catalog = context.catalog.reopen(fixtures);
   const students = models.map(readModelFolder);
   const profile = profiles.find(it => it.name === profileName);
   if (!profile) throw new Error(`unknown profile ${profileName}`);
@@ -246,7 +246,7 @@ export async function checkFit(
   report: (progress: WorkProgress) => void,
 ): Promise<FitResult> {
   const student = readModelFolder(model);
-  const check = createFitCheck(student, openCatalog([...catalog.servers.values()], fixtures));
+  const check = createFitCheck(student, catalog.reopen(fixtures));
   const [train, heldOut] = [new FitTally(), new FitTally()];
   const servers = new Map<string, number>();
   let done = 0;

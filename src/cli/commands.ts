@@ -33,6 +33,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./call.ts")).call,
   },
   {
+    name: "connect",
+    group: "Servers",
+    summary: "make a third-party server an environment",
+    load: async () => (await import("./connect.ts")).connect,
+  },
+  {
     name: "stdio",
     group: "Servers",
     summary: "serve one server over MCP on stdin and stdout",

@@ -26,8 +26,7 @@ export async function withConnectedServer<T>(
 ): Promise<T> {
   const { prove, cwd, signal, printNote } = context;
   const entry = findServerEntry(join(prove, "mcp.json"), cwd, options.connect);
-  printNote(describeStart(entry).join("\n"));
-  if (allowsWrites(entry) && !options.trustServer) await requireConsent(context, entry);
+  await requireStart(context, entry, options.trustServer);
   const session = await connectServer(entry, signal);
   const omitted = session.omittedTools.map(it => `  ${escapeInvisible(describeOmission(it))}`);
   if (omitted.length > 0)
@@ -42,6 +41,16 @@ export async function withConnectedServer<T>(
   } finally {
     await session.close();
   }
+}
+
+/** Shows what is started, and asks where its tools may change things. */
+export async function requireStart(
+  context: CliContext,
+  entry: ServerEntry,
+  isTrusted: boolean,
+): Promise<void> {
+  context.printNote(describeStart(entry).join("\n"));
+  if (allowsWrites(entry) && !isTrusted) await requireConsent(context, entry);
 }
 
 /** Describes the command, the folder and the environment of a server. */

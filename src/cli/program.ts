@@ -93,9 +93,12 @@ async function createContext(cwd: string, program: string): Promise<CliContext> 
   const { signal } = interruption;
   const confirm = createConfirm({ stdin: process.stdin, stderr: process.stderr, signal });
   const fixtureFolders = [join(prove, "fixtures"), join(resources, "servers")];
+  const thread = program.endsWith(".ts")
+    ? join(dirname(program), "../app/thread.ts")
+    : join(dirname(program), "thread.js");
   const [watch, catalog] = await Promise.all([
     watchProcess(prepareEnd),
-    openShippedCatalog(fixtureFolders),
+    openShippedCatalog(fixtureFolders, thread),
   ]);
   return {
     ...terminal,
@@ -110,9 +113,7 @@ async function createContext(cwd: string, program: string): Promise<CliContext> 
     cwd,
     resources,
     program,
-    thread: program.endsWith(".ts")
-      ? join(dirname(program), "../app/thread.ts")
-      : join(dirname(program), "thread.js"),
+    thread,
     dist: join(resources, "..", "dist"),
     prove,
     catalog,

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { mcpConfigSchema } from "../mcp/mcpConfig.ts";
+import { serverFileSchema } from "../mcp/connected/serverFile.ts";
 import { trainingSettings } from "../run/config.ts";
 import { taskLineSchema } from "../trajectory/task.ts";
 import { headerSchema, eventLineSchema } from "../trajectory/trajectory.ts";
@@ -41,7 +42,7 @@ export const schemas = defineCommand({
 /**
  * The text of each schema file, by its path in the resources folder: two schemas for the fixtures
  * of each server, to validate and to complete them, one each for a line of a tasks file, a line of
- * a trajectory file, mcp.json, and a training file.
+ * a trajectory file, mcp.json, a server's file, and a training file.
  */
 export function createSchemaFiles(catalog: Catalog): Record<string, string> {
   const fixtureSchemas = [...catalog.servers.values()].map(
@@ -70,6 +71,14 @@ export function createSchemaFiles(catalog: Catalog): Record<string, string> {
         allowComments: true,
         allowTrailingCommas: true,
         description: "prove/mcp.json: third-party MCP servers to use as environments.",
+      }),
+    ],
+    [
+      "schemas/server.schema.json",
+      serverFileSchema.meta({
+        title: "PROVE server",
+        description:
+          "A *.server.json file in prove/servers: what is known about a third-party server.",
       }),
     ],
     [

@@ -4,7 +4,6 @@
  */
 import { dirname } from "node:path";
 import { createForkChannel, type Channel } from "../channel/channel.ts";
-import { openCatalog } from "../environment/catalog.ts";
 import type {
   EditorMessages,
   EngineWork,
@@ -58,7 +57,7 @@ export const work = defineCommand({
     });
     channel.handle("plan", async ({ config, model, fixtures }, signal) => {
       const { makePlan } = await import("../app/makePlan.ts");
-      const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+      const catalog = context.catalog.reopen(fixtures);
       return finish(await makePlan(config, model, { dist: context.dist, catalog, signal }));
     });
     channel.handle("evaluate", async (request, signal) => {
@@ -92,7 +91,7 @@ function prepareEngineFor(
   { fixtures, ...request }: EngineWork,
   context: CliContext,
 ): Promise<void> {
-  const catalog = openCatalog([...context.catalog.servers.values()], fixtures);
+  const catalog = context.catalog.reopen(fixtures);
   return prepareEngineFolder({ ...context, catalog }, { ...request, fixtures: fixtures[0]! });
 }
 
@@ -105,7 +104,7 @@ function synthesizeFor(
   // the tasks are in the workspace's own folder, and so are its verdicts on edges
   const prove = dirname(dirname(request.file));
   return runSynthesis(request, {
-    catalog: openCatalog([...catalog.servers.values()], fixtures),
+    catalog: catalog.reopen(fixtures),
     resources,
     prove,
     createTeacher: () => chooseTeacher(teacher, channel, printNote),

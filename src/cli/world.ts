@@ -6,7 +6,6 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { openCatalog } from "../environment/catalog.ts";
 import {
   formatFixture,
   getFixtureFile,
@@ -56,7 +55,7 @@ export const world = defineCommand({
     const { cwd, prove, print, signal, catalog, resources } = context;
     const folder = out === undefined ? join(prove, "fixtures") : resolve(cwd, out);
     // fixtures of the workspace may have the names of those that ship with the product
-    const shipped = openCatalog([...catalog.servers.values()], [join(resources, "servers")]);
+    const shipped = catalog.reopen([join(resources, "servers")]);
     for (const server of catalog.servers.keys()) {
       // lets an interruption be noticed
       await setImmediate();

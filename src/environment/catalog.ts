@@ -18,10 +18,13 @@ import { createVariant, createWorldFixture, createWorldText } from "./variant.ts
 import { World, hasWorldVocabulary, readWorldVocabulary, type WorldVocabulary } from "./world.ts";
 
 export interface Catalog {
-  /** In their fixed order. */
+  /** Those that ship, in their fixed order. */
   readonly servers: ReadonlyMap<string, Server>;
+  /** Those that run elsewhere, which are used only where they are named. */
+  readonly connected: ReadonlyMap<string, Server>;
   /** All tools of all servers, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
+  hasServer(name: string): boolean;
   /** The server with that name. Throws a `UserError` that lists the names if there is none. */
   getServer(name: string): Server;
   /**
@@ -44,6 +47,8 @@ export interface Catalog {
    * `catalog`. It covers only the named servers, so that adding a server makes no task stale.
    */
   hashTools(servers: readonly string[]): string;
+  /** A catalog of the same servers with the fixtures of other folders. */
+  reopen(folders: FixtureFolders): Catalog;
 }
 
 /** How many variants and worlds a catalog keeps. */
@@ -64,8 +69,10 @@ export function openCatalog(
   list: readonly Server[],
   folders: FixtureFolders,
   limits: CatalogLimits = defaultLimits,
+  connected: readonly Server[] = [],
 ): Catalog {
   const servers = new Map(list.map(it => [it.name, it]));
+  const others = new Map(connected.filter(it => !servers.has(it.name)).map(it => [it.name, it]));
   const fixtures = new Map<string, Fixture>();
   const variants = new LRUCache<string, Fixture>({ max: limits.variants });
   const worlds = new LRUCache<number, World>({ max: limits.worlds });
@@ -78,16 +85,21 @@ export function openCatalog(
     return world;
   };
   const getServer = (name: string): Server => {
-    const server = servers.get(name);
+    const server = servers.get(name) ?? others.get(name);
     if (server) return server;
     throw new UserError(
       `there is no server ${name}`,
-      `choose one of ${[...servers.keys()].join(", ")}`,
+      `choose one of ${[...servers.keys(), ...others.keys()].join(", ")}`,
     );
   };
   const getFixture = (server: string, name: string): Fixture => {
     const key = `${server}/${name}`;
     const { base, world, variant } = parseFixtureName(name);
+    if (base !== name && others.has(server))
+      throw new UserError(
+        `${server} runs elsewhere, and its fixtures have neither worlds nor variants`,
+        `use the fixture ${base}`,
+      );
     const cache = base === name ? fixtures : variants;
     const cached = cache.get(key);
     if (cached) return cached;
@@ -102,7 +114,9 @@ export function openCatalog(
   };
   return {
     servers,
-    tools: new Map(list.flatMap(it => [...it.tools])),
+    connected: others,
+    tools: new Map([...list, ...others.values()].flatMap(it => [...it.tools])),
+    hasServer: name => servers.has(name) || others.has(name),
     getServer,
     getFixture,
     localize: (value, fixture) => {
@@ -121,6 +135,7 @@ export function openCatalog(
       }
       return hash;
     },
+    reopen: other => openCatalog(list, other, limits, connected),
   };
 }
 
@@ -140,12 +155,12 @@ export function openSessionByName(
   catalog: Catalog,
   { servers, seed, menu, memo }: SessionPins,
 ): Session {
-  const missing = servers.find(it => !catalog.servers.has(it.name));
+  const missing = servers.find(it => !catalog.hasServer(it.name));
   // a file names it, so a list of the names to choose from would not help
   if (missing)
     throw new UserError(
       `there is no server ${missing.name}`,
-      "use the version of PROVE that the file was made with",
+      "use the version of PROVE that the file was made with, or write down the server with prove-rl connect",
     );
   return openSession({
     servers: servers.map(({ name, fixture }) => ({

@@ -9,6 +9,18 @@ import { createReferenceCheck, type References } from "./referenceChecks.ts";
 
 export type JsonSchema = JsonObject;
 
+/** A fixture, and the writes that were made on it. */
+export interface StateHistory {
+  readonly fixture: string;
+  readonly calls: readonly LoggedCall[];
+}
+
+/** A call with its full name. */
+export interface LoggedCall {
+  readonly name: string;
+  readonly arguments: JsonObject;
+}
+
 /** What a tool receives besides the state and its arguments. */
 export interface ToolContext {
   /** The session's time, `YYYY-MM-DDTHH:MM`. */
@@ -17,6 +29,8 @@ export interface ToolContext {
   readonly newId: (prefix: string) => string;
   /** A number in [0, 1) from the session's seeded generator. Write tools only. */
   readonly random: () => number;
+  /** Of a server that runs elsewhere: how its process gets to this state. */
+  readonly history?: StateHistory | undefined;
 }
 
 interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns extends z.core.$ZodShape> {
@@ -68,6 +82,10 @@ export interface Server {
   /** In the fixed order of the definition, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly invariants: readonly Invariant[];
+  /** It runs in processes of its own, whose states are observed. */
+  readonly isConnected?: true;
+  /** Throws a `UserError` if no session may be opened on it. */
+  readonly checkAccess?: () => void;
 }
 
 /**

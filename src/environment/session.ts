@@ -18,7 +18,14 @@ import {
   type Patch,
 } from "./outcome.ts";
 import { computeRandomKey, randomAt } from "./random.ts";
-import { Refusal, type Server, type Tool, type ToolContext } from "./server.ts";
+import {
+  Refusal,
+  type LoggedCall,
+  type Server,
+  type StateHistory,
+  type Tool,
+  type ToolContext,
+} from "./server.ts";
 import { getInitialState, type SessionServer, type State, type ServerState } from "./state.ts";
 import { addMinutes } from "./time.ts";
 import { findReason } from "../storage/schemaIssue.ts";
@@ -36,6 +43,7 @@ interface SessionOptions {
 /** Opens a session on one or more servers. */
 export function openSession({ servers, seed, menu, memo }: SessionOptions): Session {
   const own = servers.map(it => it.server);
+  for (const it of own) it.checkAccess?.();
   return new Session(own, selectTools(own, menu), seed, getInitialState(servers), memo);
 }
 
@@ -152,8 +160,8 @@ export class Session {
   }
 
   #read(tool: Tool, args: JsonObject): CallResult {
-    const { world, clock } = this.#state[tool.server]!;
-    const value = tool.run(world, args, createReadContext(clock));
+    const state = this.#state[tool.server]!;
+    const value = tool.run(state.world, args, createReadContext(state));
     return { outcome: { kind: "ok", value }, patches: [], digest: this.digest };
   }
 
@@ -164,6 +172,10 @@ export class Session {
     const value = tool.run(draft.value.world, args, context);
     draft.value.clock = advanceClock(before.clock);
     draft.value.draws = context.draws;
+    (draft.value.history?.calls as LoggedCall[] | undefined)?.push({
+      name: tool.name,
+      arguments: args,
+    });
     const { after, changes } = draft.finish();
     const size = measureJson(after.world);
     if (size > maxStateSize && size > measureJson(before.world))
@@ -200,7 +212,12 @@ export class Session {
 const formatIssue = ({ path, message }: z.core.$ZodIssue) =>
   path.length ? `${path.join(".")}: ${message}` : message;
 
-type WritableServerState = { world: JsonObject; clock: string; draws: number };
+type WritableServerState = {
+  world: JsonObject;
+  clock: string;
+  draws: number;
+  history?: StateHistory;
+};
 
 function createPatch(server: string, { op, path: keys, value }: DraftChange): Patch {
   const path = `/${server}/${keys.map(escapeKey).join("/")}`;
@@ -217,10 +234,11 @@ const escapeKey = (key: string | number) =>
 // them follow from the session's seed and from how often its generator has been drawn from.
 
 /** The context of a read, which may draw neither ids nor random numbers. */
-const createReadContext = (clock: string): ToolContext => ({
+const createReadContext = ({ clock, history }: ServerState): ToolContext => ({
   now: clock,
   newId: throwInRead,
   random: throwInRead,
+  history,
 });
 
 const throwInRead = (): never => {
@@ -229,12 +247,13 @@ const throwInRead = (): never => {
 
 /** The context of a write, which counts its draws. */
 function createWriteContext(
-  { clock, draws }: ServerState,
+  { clock, draws, history }: ServerState,
   key: number,
 ): ToolContext & { draws: number } {
   const context = {
     now: clock,
     draws,
+    history,
     random: () => randomAt(key, context.draws++),
     // an affine walk over four-digit numbers: no id is drawn twice, and none is below 1000, where
     // the ids of fixtures are

@@ -8,7 +8,7 @@ import { deepFreeze } from "./digest.ts";
 import { clock } from "./fieldSchemas.ts";
 import type { Fixture } from "./fixture.ts";
 import type { JsonObject } from "./json.ts";
-import type { Server } from "./server.ts";
+import type { Server, StateHistory } from "./server.ts";
 
 /**
  * The state of one server: its world, its time, and how often its generator has been drawn from.
@@ -17,6 +17,8 @@ export interface ServerState {
   readonly world: JsonObject;
   readonly clock: string;
   readonly draws: number;
+  /** Of a server that runs elsewhere: how its process gets to this state. */
+  readonly history?: StateHistory;
 }
 
 /** The whole state of a session, by server name. Deeply frozen. */
@@ -50,7 +52,7 @@ export function getInitialState(servers: readonly SessionServer[]): State {
   if (found) return found.state;
   const state = Object.freeze(
     Object.fromEntries(
-      servers.map(({ server, fixture }) => [server.name, getServerState(fixture)]),
+      servers.map(({ server, fixture }) => [server.name, getServerState(server, fixture)]),
     ),
   );
   const added = { fixtures: servers.map(it => it.fixture), state };
@@ -61,10 +63,11 @@ export function getInitialState(servers: readonly SessionServer[]): State {
 const serverStates = new WeakMap<Fixture, ServerState>();
 
 /** A fixture as the first state of a server, shared by every session that starts from it. */
-function getServerState(fixture: Fixture): ServerState {
+function getServerState(server: Server, fixture: Fixture): ServerState {
   let state = serverStates.get(fixture);
   if (!state) {
-    state = deepFreeze({ world: fixture.state, clock: fixture.now, draws: 0 });
+    const history = server.isConnected && { history: { fixture: fixture.name, calls: [] } };
+    state = deepFreeze({ world: fixture.state, clock: fixture.now, draws: 0, ...history });
     serverStates.set(fixture, state);
   }
   return state;
@@ -86,12 +89,22 @@ export function parseState(servers: readonly Server[], value: unknown): State {
   return deepFreeze(state) as unknown as State;
 }
 
+const historySchema = z.strictObject({
+  fixture: z.string(),
+  calls: z.array(z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.json()) })),
+});
+
 const stateSchemas = new WeakMap<Server, z.ZodType>();
 
 function getStateSchema(server: Server): z.ZodType {
   let schema = stateSchemas.get(server);
   if (!schema) {
-    schema = z.strictObject({ world: server.schema, clock: clock(), draws: z.int().min(0) });
+    schema = z.strictObject({
+      world: server.schema,
+      clock: clock(),
+      draws: z.int().min(0),
+      ...(server.isConnected ? { history: historySchema } : {}),
+    });
     stateSchemas.set(server, schema);
   }
   return schema;

@@ -115,7 +115,7 @@ function classifyError({ servers, goals, menu }: Task, catalog: Catalog): "unmet
   );
   const hasFixtures = servers.every(
     ({ name, fixture }) =>
-      catalog.servers.has(name) &&
+      catalog.hasServer(name) &&
       catalog.listFixtures(name).includes(parseFixtureName(fixture).base),
   );
   return hasTools && hasFixtures ? "unmet" : "gone";

@@ -60,7 +60,7 @@ export const noServerEntries: ServerEntries = {
   disabled: new Set(),
 };
 
-/** Whether tools that write may be called: on a copy, or if the entry says that it is disposable. */
+/** Whether tools that write may be called: on a copy, or on what the entry calls disposable. */
 export const allowsWrites = ({ isDisposable, reset }: ServerEntry): boolean =>
   isDisposable || reset !== undefined;
 

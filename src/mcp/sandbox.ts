@@ -46,13 +46,19 @@ function fillIn(entry: ServerEntry, value: string): ServerEntry {
 let root: string | undefined;
 let createdCount = 0;
 
-/** The folder of this process's copies, which is removed with it. */
-function getRoot(): string {
+/** A new path in the folder of this thread's copies, which is removed with the process. */
+export function createSandboxPath(): string {
   if (root === undefined) {
-    const created = (root = createTemporaryFolder("servers"));
-    process.on("exit", () => rmSync(created, { recursive: true, force: true }));
+    root = createTemporaryFolder("servers");
+    process.on("exit", removeSandboxFolder);
   }
-  return root;
+  return join(root, String(++createdCount));
+}
+
+/** Removes all that is left of this thread's copies. A thread that is ended does it itself. */
+export function removeSandboxFolder(): void {
+  if (root !== undefined) rmSync(root, { recursive: true, force: true });
+  root = undefined;
 }
 
 async function createFolder(
@@ -75,7 +81,7 @@ async function createFolder(
       `${entry.name} is given ${used}, which is the seed itself and not its copy`,
       `write ${sandboxVariable} in its place in entry ${entry.name} of prove/mcp.json`,
     );
-  const folder = join(getRoot(), String(++createdCount), "files");
+  const folder = join(createSandboxPath(), "files");
   const remove = () => rm(join(folder, ".."), { recursive: true, force: true, maxRetries: 3 });
   try {
     await mkdir(join(folder, ".."));

@@ -9,7 +9,10 @@ import { ReplyError } from "./rpcClient.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 
 /** A tool as its server lists it, without what is needed to run it and to check its results. */
-export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;
+export interface ConnectedTool extends Omit<Tool, "input" | "returns" | "run"> {
+  /** The server says whether the tool reads or writes; otherwise it counts as a write. */
+  readonly saysEffect: boolean;
+}
 
 /** A tool, or a part of the list, that cannot be offered. */
 export interface OmittedTool {
@@ -98,6 +101,7 @@ function readTool(server: string, listed: Json, place: string): ConnectedTool | 
     name,
     server,
     effect: isRead ? "read" : "write",
+    saysEffect: typeof annotations["readOnlyHint"] === "boolean",
     summary: (texts.find(it => typeof it === "string" && it !== "") as string | undefined) ?? name,
     destructive: !isRead && annotations["destructiveHint"] !== false,
     idempotent: isRead || annotations["idempotentHint"] === true,

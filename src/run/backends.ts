@@ -4,9 +4,9 @@
  * program, starting them to the trainer.
  */
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { getDataFolder } from "../storage/dataFolder.ts";
 
 export const nativeBackends = ["tensorflow", "webgpu"] as const;
 
@@ -19,13 +19,7 @@ const backendsVariable = "PROVE_BACKENDS";
 export function getBackendsFolder(env: NodeJS.ProcessEnv = process.env): string {
   const chosen = env[backendsVariable];
   if (chosen) return chosen;
-  const data =
-    process.platform === "win32"
-      ? (env["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local"))
-      : process.platform === "darwin"
-        ? join(homedir(), "Library", "Application Support")
-        : (env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share"));
-  return join(data, "prove-rl", "backends");
+  return join(getDataFolder(env), "backends");
 }
 
 export const listInstalledBackends = (folder: string): readonly NativeBackend[] =>

@@ -4,9 +4,10 @@
  * servers.
  */
 import { fileURLToPath } from "node:url";
-import { openCatalog, type Catalog } from "../environment/catalog.ts";
+import { openCatalog, type Catalog, type CatalogLimits } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
+import { loadConnectedServers } from "../mcp/connected/workspaceServers.ts";
 import { canHaveVariants, synthesizeVariants } from "../synthesis/pipeline/variants.ts";
 import { writeEnd } from "../run/folder.ts";
 import { readTrainerLock } from "../run/locks.ts";
@@ -19,7 +20,7 @@ import { runTrainer } from "./trainer.ts";
 const catalogLimits = { variants: 64, worlds: 64 };
 
 const isReplica = await runReplica<ReplicaSetup, ReplicaCommand, ReplicaMessage>(async replica => {
-  const catalog = openCatalog(await loadServers(), replica.setup.fixtureFolders, catalogLimits);
+  const catalog = await openCatalogOf(replica.setup.fixtureFolders, catalogLimits);
   return train(replica, catalog, createVariantMaker(catalog));
 });
 if (!isReplica) {
@@ -33,6 +34,19 @@ if (!isReplica) {
   // where the size of files is limited, a write then fails instead of the whole trainer
   if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
   process.exitCode = await trainRun(folder, fixtures);
+}
+
+/** The shipped servers, and the third-party servers of the workspace. */
+async function openCatalogOf(
+  fixtures: readonly string[],
+  limits?: CatalogLimits,
+): Promise<Catalog> {
+  const thread = fileURLToPath(
+    import.meta.url.endsWith(".ts")
+      ? new URL("../app/thread.ts", import.meta.url)
+      : new URL("thread.js", import.meta.url),
+  );
+  return openCatalog(await loadServers(), fixtures, limits, loadConnectedServers(fixtures, thread));
 }
 
 /** Makes variants that the small student can hold; none of tasks that have no variants. */
@@ -57,7 +71,7 @@ function createVariantMaker(catalog: Catalog): MakeVariant {
 /** Trains to the end and returns the exit code. */
 async function trainRun(folder: string, fixtures: readonly string[]): Promise<number> {
   try {
-    const catalog = openCatalog(await loadServers(), fixtures);
+    const catalog = await openCatalogOf(fixtures);
     const program = fileURLToPath(import.meta.url);
     const end = await runTrainer({ folder, catalog, fixtures, program });
     return end.by === "failed" ? 1 : 0;

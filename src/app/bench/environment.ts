@@ -4,12 +4,7 @@
  * synthesized tasks on all servers, with a session for each trajectory.
  */
 import { setImmediate } from "node:timers/promises";
-import {
-  openCatalog,
-  openSessionByName,
-  type Catalog,
-  type SessionPins,
-} from "../../environment/catalog.ts";
+import { openSessionByName, type Catalog, type SessionPins } from "../../environment/catalog.ts";
 import { createRandom } from "../../environment/random.ts";
 import { synthesize } from "../../synthesis/pipeline/run/synthesize.ts";
 import type { AppContext } from "../context.ts";
@@ -171,7 +166,7 @@ async function* measureDataset(
 
 /** A catalog of the same servers and folders that has read none of their fixtures. */
 export const openUnreadCatalog = (context: AppContext): Catalog =>
-  openCatalog([...context.catalog.servers.values()], listFixtureFolders(context));
+  context.catalog.reopen(listFixtureFolders(context));
 
 interface Visit {
   readonly callCount: number;

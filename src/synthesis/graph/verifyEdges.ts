@@ -11,7 +11,7 @@ import type { Edge } from "./dependencyGraph.ts";
 import { findEntities, type ResultEntity } from "../../trajectory/entities.ts";
 import type { Outcome } from "../../environment/outcome.ts";
 import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
-import type { JsonSchema } from "../../environment/server.ts";
+import { inferSchema } from "../../environment/inferSchema.ts";
 import type { PublishedTool } from "./labels.ts";
 
 /** The result of running an edge's two tools. */
@@ -225,26 +225,6 @@ export async function observeServer(live: LiveServer, signal?: AbortSignal): Pro
     );
   }
   return { tools, values };
-}
-
-/** Infers the schema of a value; for a list, the combined schema of its rows. */
-function inferSchema(value: Json): JsonSchema {
-  if (Array.isArray(value)) {
-    const rows = value.map(inferSchema);
-    const properties = Object.assign({}, ...rows.map(it => it["properties"] ?? {})) as JsonObject;
-    return {
-      type: "array",
-      items: Object.keys(properties).length > 0 ? { type: "object", properties } : (rows[0] ?? {}),
-    };
-  }
-  if (value === null) return { type: "null" };
-  if (typeof value !== "object") return { type: typeof value };
-  return {
-    type: "object",
-    properties: Object.fromEntries(
-      Object.entries(value).map(([key, it]) => [key, inferSchema(it)]),
-    ),
-  };
 }
 
 /** The most values of a result that are tried for one argument. */

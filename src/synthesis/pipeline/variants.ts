@@ -101,7 +101,7 @@ function createVariantContext(
   { catalog, resources, seed, preset, signal }: VariantOptions,
 ): AttemptContext {
   const servers = task.servers.map(it => it.name);
-  const missing = servers.find(it => !catalog.servers.has(it));
+  const missing = servers.find(it => !catalog.hasServer(it));
   if (missing !== undefined)
     throw new UserError(
       `task ${task.id} is of ${missing}, which is not here`,
@@ -423,7 +423,7 @@ function findCrossServerPlan(
   const first = links.find(it => it.name === names[0]);
   if (!first) return undefined;
   const isRequested = turns.some(it => it.tools.includes(first.from));
-  const ownServers = servers.map(it => it.name).filter(it => catalog.servers.has(it));
+  const ownServers = servers.map(it => it.name).filter(it => catalog.hasServer(it));
   const plan = createPlanFromLinks(names, isRequested, links, ownServers);
   if (!plan) return undefined;
   const steps = [...plan.steps].map(([name, { link, end }]) => ({ name, tool: link[end] }));

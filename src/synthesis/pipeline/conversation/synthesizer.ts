@@ -98,7 +98,12 @@ export class Synthesizer {
     this.#samples = new EntitySampleCache(catalog, seed);
     const preset = choosePreset(options);
     const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
-    const fixtures = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
+    const fixtures = new Map(
+      [...catalog.servers.keys(), ...catalog.connected.keys()].map(it => [
+        it,
+        catalog.listFixtures(it),
+      ]),
+    );
     const hasDefaultFixtures = options.variantsPerFixture === undefined && catalog.hasWorlds;
     const rules = readRulesOfServers(resources, preset.policyShare > 0 ? catalog.servers : []);
     this.#context = {

@@ -60,8 +60,9 @@ export function chooseFixtures(
   const fixture = random.pick(first!.filter(it => rest.every(list => list.includes(it))));
   const choose = (name: string, base: string): ServerFixture => ({
     name,
-    fixture:
-      source.worlds > 0
+    fixture: source.catalog.getServer(name).isConnected
+      ? base
+      : source.worlds > 0
         ? formatFixtureName({ base, world: chooseWorld(source, needed[0]!, n) })
         : chooseVariant(source, { name, fixture: base }, n, random),
   });

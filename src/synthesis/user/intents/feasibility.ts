@@ -475,8 +475,9 @@ class ChangeHistory {
 /** Whether a write changed nothing but the clock and the random draws. */
 export const changesNothing = (patches: readonly Patch[]): boolean => patches.every(isClockOrDraws);
 
-/** The clock and the number of random draws change with every call. */
-export const isClockOrDraws = ({ path }: Patch): boolean => /^\/[a-z_]+\/(clock|draws)$/.test(path);
+/** The clock, the number of random draws and the history change with every call. */
+export const isClockOrDraws = ({ path }: Patch): boolean =>
+  /^\/[a-z_]+\/(clock|draws|history\/calls\/\d+)$/.test(path);
 
 /** The value at a JSON Pointer in the state, undefined if there is none. */
 export function getValueAt(state: State, path: string): Json | undefined {

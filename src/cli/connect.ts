@@ -1,0 +1,159 @@
+/**
+ * `connect`: makes a third-party server an environment. Explores it in sandboxes, and writes what
+ * is known about it and the fixtures that its sessions start from.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { computeDigest, deepFreeze } from "../environment/digest.ts";
+import { formatFixture, getFixtureFile } from "../environment/fixture.ts";
+import { listRequired, getProperties } from "../environment/schemaKeywords.ts";
+import { storeConsent } from "../mcp/connected/consents.ts";
+import { exploreServer } from "../mcp/connected/explore.ts";
+import { getServerFile, readServerFile, type ServerFile } from "../mcp/connected/serverFile.ts";
+import { StatePool } from "../mcp/connected/statePool.ts";
+import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { describeReset } from "../mcp/resetSetting.ts";
+import { writeFileAtomically } from "../storage/atomicWrite.ts";
+import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { UserError } from "../userError.ts";
+import { argument, defineCommand, flag, option, type CliContext } from "./command.ts";
+import { requireStart } from "./connectedServer.ts";
+import { jsonFlag, trustServerFlag } from "./options.ts";
+
+export const connect = defineCommand({
+  name: "connect",
+  description:
+    "Make a third-party server of prove/mcp.json an environment for tasks, rewards and training. Tries its tools in sandboxes, and writes prove/servers/NAME.server.json with what they do, which you can edit, and the fixtures that sessions start from. A server that is written down already is only checked.",
+  arguments: [
+    argument("<name>", "a server of prove/mcp.json whose entry has a reset", {
+      required: "the name of a server",
+    }),
+  ],
+  options: {
+    as: option("--as <name>", "its name in tasks (default: the name of its entry)"),
+    again: flag("--again", "explore it again, and replace what was written about it"),
+    trustServer: trustServerFlag,
+    json: jsonFlag,
+  },
+  examples: [
+    "connect memory",
+    "connect memory --trust-server",
+    "connect io.example/notes --as notes",
+  ],
+  async run(context, [entryName], { as, again, trustServer, json }) {
+    const { prove, cwd, print, printNote, showProgress, signal } = context;
+    const entry = findServerEntry(join(prove, "mcp.json"), cwd, entryName);
+    const name = chooseName(as ?? entry.name, context);
+    if (!entry.reset)
+      throw new UserError(
+        `${entry.name} has no reset, and its tools are not tried on what may be anybody's data`,
+        `add one to its entry in prove/mcp.json, such as "reset": {"folder": "seeds/start"} for a server whose state are files`,
+      );
+    await requireStart(context, entry, trustServer);
+    await storeConsent(entry);
+    const path = getServerFile(prove, name);
+    if (existsSync(path) && !again) {
+      const file = readServerFile(path, name);
+      await checkFixtures(context, entry, file);
+      for (const line of describeFile(file)) print(line);
+      printNote(`${relative(cwd, path)} is as it was; --again explores the server again`);
+      return 0;
+    }
+    const now = `${new Date().toISOString().slice(0, 10)}T09:00`;
+    const explored = await exploreServer(entry, { name, now, signal, onProgress: showProgress });
+    const { file, fixtures, remarks } = explored;
+    await write(path, `${JSON.stringify(file, null, 2)}\n`);
+    for (const it of fixtures)
+      await write(getFixtureFile(join(prove, "fixtures"), name, it.name), formatFixture(it));
+    if (json) print(JSON.stringify({ file, fixtures: fixtures.map(it => it.name), remarks }));
+    else
+      for (const line of [
+        ...describeFile(file),
+        `  state: ${describeReset(entry.reset)}, as ${fixtures.map(it => it.name).join(", ")}; ${file.restore === "files" ? "files are put back under the running process" : "another state needs another process"}`,
+        ...remarks.map(it => `  note: ${it}`),
+        `${relative(cwd, path)} says all this, and can be edited`,
+        `next: prove-rl synthesize --servers ${name} --count 50 --out prove/tasks/${name}.tasks.jsonl`,
+      ])
+        print(escapeInvisible(line));
+    return 0;
+  },
+});
+
+function chooseName(wanted: string, { catalog }: CliContext): string {
+  const name = wanted
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_")
+    .replaceAll(/^[_\d]+|_+$/g, "")
+    .slice(0, 31);
+  if (!/^[a-z][a-z0-9_]{1,30}$/.test(name))
+    throw new UserError(`${wanted} cannot be the name of a server in tasks`, "add --as NAME");
+  if (catalog.servers.has(name))
+    throw new UserError(`${name} is a server that ships`, `add --as, such as --as my_${name}`);
+  return name;
+}
+
+async function write(path: string, text: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true });
+  await writeFileAtomically(path, text);
+}
+
+/** Throws a `UserError` if the server no longer starts from what the fixtures say. */
+async function checkFixtures(
+  { catalog, prove }: CliContext,
+  entry: ServerEntry,
+  file: ServerFile,
+): Promise<void> {
+  const pool = new StatePool(entry, file);
+  try {
+    for (const fixture of catalog.listFixtures(file.server)) {
+      const { state } = catalog.getFixture(file.server, fixture);
+      const observed = deepFreeze(await pool.observe(fixture));
+      if (computeDigest(observed) !== computeDigest(state))
+        throw new UserError(
+          `${file.server} no longer starts from what ${getFixtureFile(join(prove, "fixtures"), file.server, fixture)} says`,
+          "run prove-rl connect with --again; tasks that were made before no longer fit",
+        );
+    }
+  } finally {
+    await pool.close();
+  }
+}
+
+function describeFile({
+  server,
+  tools,
+  leftOut = {},
+  failures,
+  volatile,
+  probes,
+}: ServerFile): string[] {
+  const all = Object.entries(tools);
+  const count = (effect: string) => all.filter(([, it]) => it.effect === effect).length;
+  const kinds = new Set(
+    [...JSON.stringify(tools).matchAll(/"x-entity":"([^"]+)"/g)].map(([, it]) => it!),
+  );
+  const rows = all.map(([name, { inputSchema, effect, because }]) => {
+    const required = listRequired(inputSchema);
+    const args = Object.keys(getProperties(inputSchema)).map(it =>
+      required.includes(it) ? it : `${it}?`,
+    );
+    return `  ${`${name}(${args.join(", ")})`.padEnd(52)} ${effect.padEnd(5)} ${because ?? ""}`;
+  });
+  const list = (what: string, values: readonly string[]) =>
+    values.length > 0 ? [`  ${what}: ${values.join(", ")}`] : [];
+  return [
+    `${server}: ${all.length} tools, of which ${count("read")} read and ${count("write")} write`,
+    ...rows.map(it => it.trimEnd()),
+    ...list("things that tools are about", [...kinds]),
+    ...list(
+      "left out",
+      Object.entries(leftOut).map(([name, reason]) => `${name} (${reason})`),
+    ),
+    ...list("results that are failures", failures),
+    ...list("varies between equal runs", volatile),
+    ...list(
+      "reads that show the state",
+      probes.map(it => it.tool),
+    ),
+  ].map(escapeInvisible);
+}

@@ -1,0 +1,124 @@
+/**
+ * A third-party server as a server like any other: its tools run in processes of their own, and its
+ * state is what is observed of them.
+ */
+import { z } from "zod";
+import { findTypeMismatch } from "../../environment/argumentChecks.ts";
+import { computeDigest } from "../../environment/digest.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import { Refusal, type Server, type Tool, type ToolContext } from "../../environment/server.ts";
+import type { ServerEntry } from "../mcpConfig.ts";
+import type { ServerFile } from "./serverFile.ts";
+import type { StateThread } from "./stateThread.ts";
+
+interface ConnectedServerOptions {
+  readonly file: ServerFile;
+  readonly thread: StateThread;
+  /** The entry of the server. Throws a `UserError` if it must not be started. */
+  readonly getEntry: () => ServerEntry;
+}
+
+export function createConnectedServer({ file, thread, getEntry }: ConnectedServerOptions): Server {
+  const { server: name, summary } = file;
+  let isOpen = false;
+  const open = () => {
+    if (isOpen) return;
+    thread.request(name, "open", { entry: getEntry(), known: file });
+    isOpen = true;
+  };
+  const run = (tool: string, world: object, args: JsonObject, context: ToolContext): Json => {
+    open();
+    const { history } = context;
+    const { outcome, world: after } = thread.request(name, "call", {
+      state: {
+        seed: history!.fixture,
+        calls: getOriginal(history!.calls),
+        digest: computeDigest(getOriginal(world)),
+      },
+      call: { name: tool, arguments: args },
+    });
+    switch (outcome.kind) {
+      case "ok":
+        if (after) assignChanges(world as Record<string, Json>, after);
+        return outcome.value;
+      case "broken":
+        throw Object.assign(new Error(), { stack: outcome.message });
+      default:
+        throw new Refusal(
+          outcome.type === "internal" || outcome.type === "unknown_tool"
+            ? "precondition_failed"
+            : outcome.type,
+          outcome.message,
+          outcome.hint,
+        );
+    }
+  };
+  const tools = Object.entries(file.tools).map(([toolName, it]): [string, Tool] => [
+    toolName,
+    {
+      name: toolName,
+      server: name,
+      effect: it.effect,
+      summary: it.summary,
+      destructive: it.destructive ?? false,
+      idempotent: it.effect === "read" || (it.idempotent ?? false),
+      requires: [],
+      input: z.custom<JsonObject>(args => isJsonObject(args) && fits(it.inputSchema, args)),
+      returns: z.json(),
+      inputSchema: it.inputSchema,
+      outputSchema: it.outputSchema,
+      run: (world, args, context) => run(toolName, world as object, args, context),
+    },
+  ]);
+  return {
+    name,
+    category: "Connected",
+    summary,
+    schema: z.record(z.string(), z.json()),
+    references: {},
+    tools: new Map(tools),
+    invariants: [],
+    isConnected: true,
+    checkAccess: () => void getEntry(),
+  };
+}
+
+/** If the schema is not valid, the server decides. */
+function fits(schema: JsonObject, args: JsonObject): boolean {
+  try {
+    return findTypeMismatch(schema, args) === undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** Gives a draft the values of another record, and touches only what differs. */
+function assignChanges(draft: Record<string, Json>, wanted: JsonObject): void {
+  for (const key of Object.keys(draft)) if (!Object.hasOwn(wanted, key)) delete draft[key];
+  for (const [key, value] of Object.entries(wanted)) {
+    const own = Object.hasOwn(draft, key) ? draft[key] : undefined;
+    if (isJsonObject(own) && isJsonObject(value)) assignChanges(own, value);
+    else if (Array.isArray(own) && Array.isArray(value)) assignItems(own as Json[], value);
+    else if (own !== value) draft[key] = value;
+  }
+}
+
+/** What is appended to a list is added to it; any other change of its length replaces it. */
+function assignItems(draft: Json[], wanted: readonly Json[]): void {
+  const isAppended = wanted.length > draft.length && draft.every((it, i) => isSame(it, wanted[i]!));
+  if (isAppended) draft.push(...wanted.slice(draft.length));
+  else if (wanted.length === draft.length) {
+    for (const [i, it] of wanted.entries()) {
+      const own = draft[i]!;
+      if (isJsonObject(own) && isJsonObject(it)) assignChanges(own, it);
+      else if (!isSame(own, it)) draft[i] = it;
+    }
+  } else draft.splice(0, draft.length, ...wanted);
+}
+
+const isSame = (own: Json, other: Json): boolean => {
+  if (own === null || other === null || typeof own !== "object" || typeof other !== "object")
+    return own === other;
+  return computeDigest(getOriginal(own)) === computeDigest(other);
+};

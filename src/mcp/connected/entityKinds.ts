@@ -1,0 +1,144 @@
+/**
+ * Finds the kinds of things that a server has: a text that one tool shows and another accepts,
+ * where an unknown one is not accepted, names such a thing.
+ */
+import { isJsonObject, type JsonObject } from "../../environment/json.ts";
+import type { JsonSchema } from "../../environment/server.ts";
+import type { KnownTexts } from "./exampleArguments.ts";
+import type { ServerFile } from "./serverFile.ts";
+
+/** An argument that takes the texts of a place. */
+export interface AcceptedValue {
+  readonly tool: string;
+  readonly key: string;
+  /** `list_notes notes[].id` */
+  readonly source: string;
+}
+
+export interface Kind {
+  readonly name: string;
+  readonly inputs: readonly AcceptedValue[];
+  /** The places that show such texts. */
+  readonly places: string[];
+  /** People know and say the texts. */
+  readonly isSpoken: boolean;
+}
+
+export function findKinds(accepted: readonly AcceptedValue[], texts: KnownTexts): Kind[] {
+  const groups: AcceptedValue[][] = [];
+  for (const it of accepted) {
+    const group = groups.find(other => overlaps(texts, other[0]!.source, it.source));
+    if (group) group.push(it);
+    else groups.push([it]);
+  }
+  const names = new Set<string>();
+  return groups.map(inputs => {
+    const { source } = inputs[0]!;
+    const wanted = chooseName(inputs);
+    let name = wanted;
+    for (let i = 2; names.has(name); i++) name = `${wanted}${i}`;
+    names.add(name);
+    const places = [...texts.keys()].filter(it => overlaps(texts, source, it));
+    return { name, inputs, places, isSpoken: [...texts.get(source)!].every(isSaid) };
+  });
+}
+
+/** Whether most texts of the smaller place are texts of the other one. */
+function overlaps(texts: KnownTexts, a: string, b: string): boolean {
+  if (a === b) return true;
+  const [x, y] = [texts.get(a)!, texts.get(b)!];
+  const shared = [...x].filter(it => y.has(it)).length;
+  return shared > 0 && shared * 2 >= Math.min(x.size, y.size);
+}
+
+/** The name of the argument that most tools use, without what says that it is an id. */
+function chooseName(inputs: readonly AcceptedValue[]): string {
+  const counts = new Map<string, number>();
+  for (const { key, source } of inputs) {
+    const name = toNoun(key) || toNoun(/([A-Za-z_]+)\[\]/.exec(source)?.[1] ?? "") || "item";
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]![0];
+}
+
+/** The noun in the name of an argument; empty if it is `id`, `name` or the like. */
+export const toNoun = (key: string): string =>
+  key
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/^(?:id|ids|name|names|key|keys|result|items)$/, "")
+    .replace(/_(?:id|ids|name|names|key|uuid)$/, "")
+    .replace(/(?<=[a-z]{3})ies$/, "y")
+    .replace(/(?<=[a-z]{2}[^s])s$/, "");
+
+/** Whether people would say a text, rather than look up what it stands for. */
+const isSaid = (text: string): boolean =>
+  /\p{L}/u.test(text) &&
+  !/^[a-z]{0,12}[-_]?\d+$/i.test(text) &&
+  !/^[0-9a-f]{8}(?:-?[0-9a-f]{4}){0,6}/i.test(text);
+
+/** Writes the kinds into the schemas of the tools. */
+export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): void {
+  for (const { name, inputs, places, isSpoken } of kinds) {
+    const labels = new Map(
+      isSpoken ? [] : places.map(it => [it, findLabel(tools, it)] as const).filter(([, it]) => it),
+    );
+    const keywords = {
+      "x-entity": name,
+      // what has no name is said by its id
+      ...(isSpoken || labels.size === 0 ? { "x-spoken": true } : {}),
+    };
+    for (const { tool, key } of inputs)
+      tools[tool] = {
+        ...tools[tool]!,
+        inputSchema: mark(tools[tool]!.inputSchema, [key], keywords),
+      };
+    for (const place of places) {
+      const [tool, path] = splitPlace(place);
+      const label = labels.get(place);
+      let schema = mark(tools[tool]!.outputSchema, path, keywords);
+      if (label) schema = mark(schema, [...path.slice(0, -1), label], { "x-label": name });
+      tools[tool] = { ...tools[tool]!, outputSchema: schema };
+    }
+  }
+}
+
+const splitPlace = (place: string): [tool: string, path: string[]] => {
+  const [tool = "", path = ""] = place.split(/ (.*)/s);
+  return [tool, path.split(/(\[\])|\./).filter(Boolean)];
+};
+
+/** The field beside an id by which people name what it stands for. */
+function findLabel(tools: ServerFile["tools"], place: string): string | undefined {
+  const [tool, path] = splitPlace(place);
+  const row = path.slice(0, -1).reduce<JsonSchema | undefined>(step, tools[tool]!.outputSchema);
+  const properties = (row?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
+  return ["title", "name", "label", "subject", "summary"].find(
+    it => it !== path.at(-1) && properties[it]?.["type"] === "string",
+  );
+}
+
+const step = (schema: JsonSchema | undefined, part: string): JsonSchema | undefined => {
+  const inner =
+    part === "[]" ? schema?.["items"] : (schema?.["properties"] as JsonObject | undefined)?.[part];
+  return isJsonObject(inner) ? inner : undefined;
+};
+
+/** The schema with keywords at a path, if it describes what is there. */
+function mark(
+  schema: JsonSchema,
+  [part, ...rest]: readonly string[],
+  keywords: JsonObject,
+): JsonSchema {
+  if (part === undefined) {
+    const { examples: _, ...plain } = schema as Record<string, never>;
+    if (plain["type"] !== "array") return { ...plain, ...keywords };
+    return { ...plain, items: mark(plain["items"] ?? {}, [], keywords) };
+  }
+  const inner = step(schema, part);
+  if (!inner) return schema;
+  const marked = mark(inner, rest, keywords);
+  return part === "[]"
+    ? { ...schema, items: marked }
+    : { ...schema, properties: { ...(schema["properties"] as JsonObject), [part]: marked } };
+}

@@ -1,0 +1,100 @@
+/** Chooses arguments for tools of which only the schemas and some results are known. */
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import { getProperties, listRequired, removeNull } from "../../environment/schemaKeywords.ts";
+import type { JsonSchema } from "../../environment/server.ts";
+
+/** The short texts that results have shown, by tool and path: `list_notes notes[].title`. */
+export type KnownTexts = Map<string, Set<string>>;
+
+const maxTexts = 40;
+const maxLength = 200;
+
+export function listTexts(tool: string, value: Json, known: KnownTexts, path = ""): void {
+  if (typeof value === "string") {
+    if (value.trim() === "" || value.length > maxLength || value.includes("\n")) return;
+    const place = `${tool} ${path}`;
+    const texts = known.get(place) ?? new Set();
+    if (texts.size < maxTexts) known.set(place, texts.add(value));
+  } else if (Array.isArray(value))
+    for (const it of value) listTexts(tool, it as Json, known, `${path}[]`);
+  else if (isJsonObject(value))
+    for (const [key, it] of Object.entries(value))
+      listTexts(tool, it, known, path === "" ? key : `${path}.${key}`);
+}
+
+/** The required arguments of a schema, or undefined where a value cannot be made up. */
+export function createArguments(schema: JsonSchema, known: KnownTexts): JsonObject | undefined {
+  const entries = listRequired(schema).map((key): [string, Json | undefined] => [
+    key,
+    createValue(key, getProperties(schema)[key] ?? {}, known, 0),
+  ]);
+  return entries.every((it): it is [string, Json] => it[1] !== undefined)
+    ? Object.fromEntries(entries)
+    : undefined;
+}
+
+function createValue(
+  key: string,
+  published: JsonSchema,
+  known: KnownTexts,
+  depth: number,
+): Json | undefined {
+  const schema = removeNull(published);
+  const { enum: values, examples, default: standard, const: constant } = schema;
+  if (constant !== undefined) return constant;
+  if (Array.isArray(values)) return values[0] as Json;
+  if (Array.isArray(examples) && examples.length > 0) return examples[0] as Json;
+  if (standard !== undefined && standard !== null) return standard;
+  if (depth > 8) return undefined;
+  switch (schema["type"]) {
+    case "integer":
+    case "number":
+      return typeof schema["minimum"] === "number" ? schema["minimum"] : 1;
+    case "boolean":
+      return true;
+    case "array": {
+      const item = createValue(key, (schema["items"] ?? {}) as JsonSchema, known, depth + 1);
+      return item === undefined ? undefined : [item];
+    }
+    case "object": {
+      const entries = listRequired(schema).map((it): [string, Json | undefined] => [
+        it,
+        createValue(it, getProperties(schema)[it] ?? {}, known, depth + 1),
+      ]);
+      return entries.every((it): it is [string, Json] => it[1] !== undefined)
+        ? Object.fromEntries(entries)
+        : undefined;
+    }
+    default:
+      return listExampleTexts(key, known)[0];
+  }
+}
+
+const names = ["Winter plans", "Team lunch", "Garden ideas", "Reading list", "Packing list"];
+const sentences = [
+  "Ask Dana about the invoice.",
+  "The meeting moved to Thursday.",
+  "Order more paper for the printer.",
+  "Water the plants before the weekend.",
+  "The new chairs arrive in May.",
+];
+const genericTexts: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/date|day$|^due|^on$/i, ["2026-04-14", "2026-05-04", "2026-06-22"]],
+  [/time/i, ["2026-04-14T10:30", "2026-05-04T15:00"]],
+  [/e-?mail/i, ["dana.fox@example.com", "lee.park@example.com"]],
+  [/url|link|uri/i, ["https://example.com/plan", "https://example.com/list"]],
+  [/text|content|body|descr|note|message|observation|comment|detail/i, sentences],
+  [/type|categor|kind|tag|status/i, ["work", "home", "travel"]],
+];
+
+/** Texts for an argument: for a kind of things, those that results show under its name. */
+export function listExampleTexts(key: string, known: KnownTexts): readonly string[] {
+  const isKind = /type|categor|kind|tag|status|language|unit|currency/i.test(key);
+  const shown = isKind
+    ? [...known]
+        .filter(([place]) => place.endsWith(` ${key}`) || place.endsWith(`.${key}`))
+        .flatMap(([, texts]) => [...texts])
+    : [];
+  if (shown.length > 0) return [...new Set(shown)].slice(0, 8);
+  return genericTexts.find(([pattern]) => pattern.test(key))?.[1] ?? names;
+}

@@ -1,0 +1,169 @@
+/** Sessions on a third-party server that was explored: as on any other server. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connect } from "../../src/cli/connect.ts";
+import { replay } from "../../src/cli/replay.ts";
+import { synthesize } from "../../src/cli/synthesize.ts";
+import { storeConsent } from "../../src/mcp/connected/consents.ts";
+import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
+import type { Session } from "../../src/environment/session.ts";
+import { runCommand } from "../cli/terminal.ts";
+import { createNotesWorkspace as create, type NotesWorkspace } from "./notesWorkspace.ts";
+
+/** A workspace that is removed after the test. */
+function createNotesWorkspace(manner?: string): NotesWorkspace {
+  const workspace = create(manner);
+  onTestFinished(workspace.remove);
+  return workspace;
+}
+
+/** What `connect` wrote about the server, which is explored once. */
+let explored: string;
+
+beforeAll(async () => {
+  explored = mkdtempSync(join(tmpdir(), "prove-explored-"));
+  const workspace = create();
+  await runCommand(connect, ["notes", "--trust-server"], { cwd: workspace.folder });
+  for (const it of ["servers", "fixtures"])
+    cpSync(join(workspace.folder, "prove", it), join(explored, it), { recursive: true });
+  workspace.remove();
+});
+afterAll(() => rmSync(explored, { recursive: true }));
+
+/** Connects the server, with changes to what was written about it. */
+async function connectNotes(
+  workspace: NotesWorkspace,
+  change: (file: string) => string = it => it,
+): Promise<Catalog> {
+  const prove = join(workspace.folder, "prove");
+  cpSync(explored, prove, { recursive: true });
+  const file = join(prove, "servers/notes.server.json");
+  writeFileSync(file, change(readFileSync(file, "utf8")));
+  await storeConsent(workspace.entry);
+  return workspace.openCatalog();
+}
+
+const open = (catalog: Catalog): Session =>
+  openSessionByName(catalog, { servers: [{ name: "notes", fixture: "full" }], seed: 1 });
+
+const rename = (session: Session, title: string) =>
+  session.call("notes_rename_note", { note_id: "note_1", title });
+const getTitle = (session: Session): unknown => {
+  const { outcome } = session.call("notes_get_note", { note_id: "note_1" });
+  return outcome.kind === "ok" && (outcome.value as { title?: unknown }).title;
+};
+
+test.each([
+  ["files that are put back", "", "files"],
+  ["processes that are started again", "caches", "restart"],
+])("sessions and forks have states of their own, by %s", async (_, manner, restore) => {
+  const catalog = await connectNotes(createNotesWorkspace(manner), it =>
+    it.replace('"restore": "files"', `"restore": "${restore}"`),
+  );
+  // more than there are processes
+  const sessions = Array.from({ length: 6 }, () => open(catalog));
+  const start = sessions[0]!.state;
+  for (const [i, it] of sessions.entries())
+    expect(rename(it, `Title ${i}`)).toMatchObject({
+      outcome: { kind: "ok" },
+      patches: [
+        {
+          op: "replace",
+          path: "/notes/world/files/notes.json/note_1/title",
+          value: `Title ${i}`,
+        },
+        { path: "/notes/clock" },
+        { op: "add", path: "/notes/history/calls/0" },
+      ],
+    });
+  const fork = sessions[3]!.fork();
+  rename(fork, "Fork");
+  expect(sessions.map(getTitle)).toEqual(sessions.map((_, i) => `Title ${i}`));
+  expect(getTitle(fork)).toBe("Fork");
+
+  const [session] = sessions;
+  const { digest } = session!;
+  expect(session!.call("notes_delete_note", { note_id: "note_99" })).toMatchObject({
+    outcome: { kind: "refused", message: "Error: no note note_99" },
+    patches: [],
+    digest,
+  });
+  expect(session!.call("notes_delete_note", {})).toMatchObject({
+    outcome: { kind: "bad-arguments", message: "missing required argument note_id" },
+  });
+  session!.restore(start);
+  expect(getTitle(session!)).toBe("Budget 2026");
+  expect(open(catalog).digest).toBe(session!.digest);
+});
+
+test("tasks are made on it that replay the same", async () => {
+  const workspace = createNotesWorkspace();
+  const catalog = await connectNotes(workspace);
+  const cwd = workspace.folder;
+  const file = "notes.tasks.jsonl";
+  await runCommand(synthesize, ["--servers", "notes", "--count", "3", "--out", file], {
+    cwd,
+    catalog,
+  });
+  const tasks = readFileSync(join(cwd, file), "utf8").trim().split("\n");
+  expect(tasks).toHaveLength(3);
+  const { notes, code } = await runCommand(replay, [file], {
+    cwd,
+    catalog: await workspace.openCatalog(),
+  });
+  expect(code).toBe(0);
+  expect(notes.at(-1)).toMatch(/^3 attempts, \d+ calls: all the same$/);
+});
+
+test("nothing is started without consent, or after its entry or its description has changed", async () => {
+  const workspace = createNotesWorkspace();
+  const cwd = workspace.folder;
+  await expect(runCommand(connect, ["notes"], { cwd })).rejects.toThrow(
+    "the tools of notes may make changes, and it starts only with consent",
+  );
+  const catalog = await connectNotes(workspace);
+  expect(getTitle(open(catalog))).toBe("Budget 2026");
+
+  workspace.writeEntry({ env: { MORE: "1" } });
+  expect(() => open(catalog)).toThrow(/starts only with your consent/);
+  const again = await runCommand(connect, ["notes"], { cwd, catalog, confirm: async () => true });
+  expect(again.notes.at(-1)).toMatch(/notes.server.json is as it was/);
+  open(catalog);
+
+  workspace.writeEntry({ args: [], reset: undefined });
+  expect(() => open(catalog)).toThrow(/has no reset/);
+  await expect(runCommand(connect, ["notes"], { cwd })).rejects.toThrow(/has no reset/);
+
+  const file = join(cwd, "prove/servers/notes.server.json");
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace('"restore": "files"', '"restore": "hope"'),
+  );
+  const broken = await workspace.openCatalog();
+  expect(() => open(broken)).toThrow(/notes.server.json.*restore/);
+  // the other servers can be used
+  openSessionByName(broken, { servers: [{ name: "banking", fixture: "small" }], seed: 1 });
+});
+
+test("a state that cannot be reached again is a fault of the environment", async () => {
+  const workspace = createNotesWorkspace("random");
+  const catalog = await connectNotes(workspace);
+  const session = open(catalog);
+  const add = { title: "New", text: "", folder: "Home" };
+  expect(session.call("notes_add_note", add)).toMatchObject({ outcome: { kind: "ok" } });
+  // another process gives another id
+  expect(open(await workspace.openCatalog()).call("notes_add_note", add)).toMatchObject({
+    outcome: { kind: "ok" },
+  });
+  writeFileSync(join(workspace.folder, "seed/notes.json"), "{}");
+  expect(open(await workspace.openCatalog()).call("notes_list_notes", {})).toMatchObject({
+    outcome: {
+      kind: "broken",
+      message: expect.stringMatching(
+        /the seed full of notes is not what its fixture says/,
+      ) as string,
+    },
+  });
+});

@@ -1,0 +1,103 @@
+/** What is found out about a server that says little about itself. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { exploreServer, type Exploration } from "../../src/mcp/connected/explore.ts";
+import { root } from "../contracts/transports.ts";
+import { createNotesWorkspace as create, notes, type NotesWorkspace } from "./notesWorkspace.ts";
+
+function createNotesWorkspace(manner?: string, changes?: object): NotesWorkspace {
+  const workspace = create(manner, changes);
+  onTestFinished(workspace.remove);
+  return workspace;
+}
+
+const explore = ({ entry }: NotesWorkspace): Promise<Exploration> =>
+  exploreServer(entry, {
+    name: "notes",
+    now: "2026-03-09T09:00",
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+
+/** Says that a restart resets it. */
+const createInMemory = (manner: string) =>
+  createNotesWorkspace(manner, {
+    args: [join(root, "test/mcp/notesServer.ts"), "${workspaceFolder}/seed", manner],
+    reset: { restart: true },
+  });
+
+const listWrites = ({ file }: Exploration) =>
+  Object.keys(file.tools).filter(it => file.tools[it]!.effect === "write");
+
+const writes = ["notes_add_note", "notes_rename_note", "notes_move_note", "notes_delete_note"];
+
+test("effects, failures, values of Python, things with their names, and what varies", async () => {
+  const workspace = createNotesWorkspace("sneaky");
+  const explored = await explore(workspace);
+  const { tools, ...file } = explored.file;
+  expect(file).toMatchObject({
+    restore: "files",
+    failures: ["^Error"],
+    probes: [],
+    volatile: ["/results/notes_get_status/time"],
+  });
+  expect(listWrites(explored)).toEqual(writes);
+  expect(explored.remarks).toEqual([
+    "notes_add_note is marked as read-only, but a call changed what was observed",
+  ]);
+  expect(tools["notes_get_note"]).toMatchObject({
+    tool: "get_note",
+    effect: "read",
+    because: "a call changed nothing that was observed",
+    inputSchema: { properties: { note_id: { "x-entity": "note" } } },
+  });
+  expect(tools["notes_list_notes"]!.outputSchema).toMatchObject({
+    properties: {
+      notes: {
+        items: { properties: { id: { "x-entity": "note" }, title: { "x-label": "note" } } },
+      },
+    },
+  });
+  // a new note is one, too
+  expect(tools["notes_add_note"]!.outputSchema).toMatchObject({
+    properties: { id: { "x-entity": "note" } },
+  });
+  expect(tools["notes_move_note"]!.inputSchema).toMatchObject({
+    properties: { folder: { "x-entity": "folder", "x-spoken": true } },
+  });
+  expect(tools["notes_list_folders"]).toMatchObject({ text: "python" });
+  expect(explored.fixtures).toMatchObject([
+    { server: "notes", name: "full", state: { files: { "notes.json": notes } } },
+  ]);
+  // nobody's data
+  const seed = readFileSync(join(workspace.folder, "seed/notes.json"), "utf8");
+  expect(JSON.parse(seed)).toEqual(notes);
+});
+
+test("a server that reads its files once is started again for another state", async () => {
+  const { file } = await explore(createNotesWorkspace("caches"));
+  expect(file.restore).toBe("restart");
+});
+
+test("the state of a server without files is what reads show, and a restart resets it", async () => {
+  const explored = await explore(createInMemory("forgets"));
+  expect(listWrites(explored)).toEqual(writes);
+  expect(explored.file.probes.map(it => it.tool)).toEqual([
+    "notes_list_notes",
+    "notes_list_folders",
+  ]);
+  expect(Object.keys(explored.fixtures[0]!.state)).toEqual(["probes"]);
+});
+
+test("a restart that resets nothing is noticed", async () => {
+  await expect(explore(createInMemory(""))).rejects.toThrow(
+    "notes is not reset: a new process shows something else than the first one",
+  );
+});
+
+test("a tool with which the server ends is named, and costs no other tool", async () => {
+  const { file, remarks } = await explore(createNotesWorkspace("crashes"));
+  expect(remarks).toContainEqual(expect.stringMatching(/^notes_delete_note broke: notes ended/));
+  expect(file.tools["notes_move_note"]).toMatchObject({ effect: "write" });
+});
