@@ -23,6 +23,7 @@ import {
   createReset,
   fillsSandbox,
   findResetFault,
+  newFolder,
   resetSchema,
   sandboxVariable,
   type Reset,
@@ -273,14 +274,16 @@ function createEntry(name: string, json: EntryJson, workspace: string): ServerEn
   };
   return {
     name,
-    command: fillInPath(command),
+    // in another folder, a relative path would lead elsewhere
+    command: reset && /[\\/]/.test(command) ? resolvePath(command) : fillInPath(command),
     args: (args ?? []).map(fillInPath),
     env: Object.fromEntries(
       Object.entries(env ?? {}).flatMap(([key, value]) =>
         value === null ? [] : [[fillIn(key), fillIn(value)]],
       ),
     ),
-    cwd: resolvePath(cwd ?? "."),
+    // relative paths that its tools are given must not lead into the workspace
+    cwd: reset && !cwd ? newFolder : resolvePath(cwd ?? "."),
     isDisposable: disposable ?? false,
     ...(reset ? { reset: createReset(reset, resolvePath) } : {}),
     errorKeys: errorKeys ?? ["success", "error"],
@@ -384,7 +387,9 @@ const entrySchema = z.strictObject({
     .string()
     .min(1)
     .nullish()
-    .describe("The folder it is started in; the workspace folder where this is left out."),
+    .describe(
+      "The folder it is started in. Where this is left out: the workspace folder, or with reset a folder that is made for each process.",
+    ),
   disposable: z
     .boolean()
     .nullish()

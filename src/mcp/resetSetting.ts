@@ -23,6 +23,9 @@ export type Reset =
 /** What stands for the copied folder, or for the name that `command` creates. */
 export const sandboxVariable = "${sandbox}";
 
+/** What stands for the folder of a process whose entry names none. */
+export const newFolder = "(a new folder)";
+
 /** The name of the only fixture of a server whose entry does not name any. */
 export const defaultSeed = "full";
 

@@ -12,7 +12,7 @@ import { findProgram } from "../storage/processes.ts";
 import { createTemporaryFolder } from "../storage/temporaryFolders.ts";
 import { UserError } from "../userError.ts";
 import type { ServerEntry } from "./mcpConfig.ts";
-import { sandboxVariable, type Reset } from "./resetSetting.ts";
+import { newFolder, sandboxVariable, type Reset } from "./resetSetting.ts";
 
 export interface Sandbox {
   /** The entry with the sandbox filled in. */
@@ -27,9 +27,30 @@ export interface Sandbox {
 export async function createSandbox(entry: ServerEntry, seed?: string): Promise<Sandbox> {
   const { reset } = entry;
   if (reset?.kind === "folder") return createFolder(entry, reset, seed);
-  if (reset?.kind === "command") return createByCommand(entry, reset);
-  return { entry, async remove() {} };
+  if (entry.cwd !== newFolder) return createElsewhere(entry);
+  const folder = createSandboxPath();
+  await mkdir(folder);
+  const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    const sandbox = await createElsewhere({ ...entry, cwd: folder });
+    return {
+      ...sandbox,
+      async remove() {
+        await removeFolder();
+        await sandbox.remove();
+      },
+    };
+  } catch (error) {
+    await removeFolder();
+    throw error;
+  }
 }
+
+/** The sandbox of a server whose state are not files. */
+const createElsewhere = async (entry: ServerEntry): Promise<Sandbox> =>
+  entry.reset?.kind === "command"
+    ? createByCommand(entry, entry.reset)
+    : { entry, async remove() {} };
 
 function fillIn(entry: ServerEntry, value: string): ServerEntry {
   const replace = (text: string) => text.replaceAll(sandboxVariable, value);
@@ -99,7 +120,8 @@ async function createFolder(
       { cause },
     );
   }
-  return { entry: fillIn(entry, folder), folder, remove };
+  const cwd = entry.cwd === newFolder ? folder : entry.cwd;
+  return { entry: fillIn({ ...entry, cwd }, folder), folder, remove };
 }
 
 /** Limits, because each process gets a copy. */

@@ -70,6 +70,24 @@ test("sessions on copies of a folder see neither each other nor an earlier sessi
   expect(readFileSync(join(folder, "seed/memory.jsonl"), "utf8")).toBe(before);
 });
 
+test.each([
+  ["its copy", { folder: "seed" }, ["memory.jsonl"]],
+  ["an empty folder", { restart: true }, []],
+])("a process starts in %s, where relative paths do no harm", async (_, reset, files) => {
+  const program = `const fs = require("node:fs"); fs.writeFileSync(process.argv[1], JSON.stringify([process.cwd(), fs.readdirSync(".")])); require(process.argv[2])`;
+  const session = await connect({
+    args: ["-e", program, join(folder, "start"), memory.args[0]],
+    env: { MEMORY_FILE_PATH: "folder" in reset ? memory.env.MEMORY_FILE_PATH : "/dev/null" },
+    reset,
+  });
+  const start = readFileSync(join(folder, "start"), "utf8");
+  const [cwd, names] = JSON.parse(start) as [string, string[]];
+  expect(cwd).not.toBe(folder);
+  expect(names).toEqual(files);
+  await session.close();
+  expect(existsSync(cwd)).toBe(false);
+});
+
 test("copies are removed with their sessions, and after a start that failed", async () => {
   const program = `require("node:fs").writeFileSync(process.argv[1], process.argv[2]); require(process.argv[3])`;
   const entry = {
