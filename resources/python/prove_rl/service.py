@@ -77,7 +77,9 @@ def run_program(*arguments: str) -> None:
         [*find_program(), *arguments], capture_output=True, check=False, encoding="utf-8"
     )
     if result.returncode != 0:
-        raise ServiceError(join_lines(result.stderr) or f"prove-rl {arguments[0]} failed")
+        # a report of too few tasks is on stdout
+        found = f"prove-rl {arguments[0]} failed: {result.stdout.partition(chr(10))[0]}"
+        raise ServiceError(join_lines(result.stderr) or found)
 
 
 def main() -> int:
