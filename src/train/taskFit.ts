@@ -75,8 +75,7 @@ export function createFitCheck(
   catalog: Catalog,
 ): (task: Task) => TaskFit {
   const isKnown = (server: string) =>
-    (chat.describesTools || Object.hasOwn(config.saw.servers, server)) &&
-    catalog.hasServer(server);
+    (chat.describesTools || Object.hasOwn(config.saw.servers, server)) && catalog.hasServer(server);
   return task => {
     if (!task.servers.every(it => isKnown(it.name))) return "unknown-server";
     const conversation = createConversation(catalog, task, task.trajectory);
