@@ -61,10 +61,14 @@ function getValue(state: State, { server, keys }: Place): Json | undefined {
   return value;
 }
 
-const getChild = (value: Json | undefined, key: string): Json | undefined =>
-  value !== null && typeof value === "object" && Object.hasOwn(value, key)
-    ? (value as Readonly<Record<string, Json>>)[key]
-    : undefined;
+function getChild(value: Json | undefined, key: string): Json | undefined {
+  if (!isObject(value)) return undefined;
+  if (Array.isArray(value)) return value.find(it => formatRow(it) === key);
+  return Object.hasOwn(value, key) ? (value as Readonly<Record<string, Json>>)[key] : undefined;
+}
+
+/** The key of a row in a list, which is what it holds. */
+const formatRow = (row: Json) => JSON.stringify(row);
 
 const areSame = (one: Json | undefined, other: Json | undefined): boolean =>
   isObject(one) && isObject(other) ? computeDigest(one) === computeDigest(other) : one === other;
@@ -262,14 +266,41 @@ function listWrites(attempt: Attempt): { readonly call: number; readonly places:
 /** The calls that changed an entity that no goal changes, whether that was undone or not. */
 export function findOtherWrites(attempt: Attempt): number[] {
   const { goalSteps, states } = attempt;
-  const wanted = goalSteps.flatMap(listPlaces).map(it => generalize(it, states.start));
-  return listWrites(attempt).flatMap(({ call, places }) => {
-    const isWanted = (place: Place) => {
-      const own = generalize(place, states.start);
-      return wanted.some(it => areNested(it, own));
-    };
-    return places.every(isWanted) ? [] : [call];
-  });
+  const steps = attempt.listSteps();
+  const listEntities = (places: readonly Place[], all: readonly Step[], index: number) =>
+    places
+      .flatMap(it => divide(it, all[index - 1]?.after ?? states.start, all[index]!.after))
+      .map(it => generalize(it, states.start));
+  const wanted = goalSteps.flatMap((it, i) => listEntities(listPlaces(it), goalSteps, i));
+  return listWrites(attempt).flatMap(({ call, places }) =>
+    listEntities(places, steps, call).every(own => wanted.some(it => areNested(it, own)))
+      ? []
+      : [call],
+  );
+}
+
+/** The keys of an entity in what is observed of a server that runs elsewhere: a file has them. */
+const observedKeys = 4;
+
+/**
+ * What differs in a place between two states. On a server that runs elsewhere, a place is a file
+ * or the result of a read, which is divided into its entities: the values of objects, and rows.
+ */
+function divide(place: Place, before: State, after: State): Place[] {
+  const { server, keys } = place;
+  if (before[server]?.history === undefined) return [place];
+  const [old, now] = [getValue(before, place), getValue(after, place)];
+  const join = (key: string): Place => ({ server, keys: [...keys, key] });
+  if (Array.isArray(old) && Array.isArray(now)) {
+    const [oldRows, rows] = [new Set(old.map(formatRow)), new Set(now.map(formatRow))];
+    const removed = [...oldRows].filter(it => !rows.has(it));
+    return [...removed, ...[...rows].filter(it => !oldRows.has(it))].map(join);
+  }
+  if (!isObject(old) || !isObject(now) || keys.length >= observedKeys) return [place];
+  return Object.keys({ ...old, ...now })
+    .map(join)
+    .filter(it => !areSame(getValue(before, it), getValue(after, it)))
+    .flatMap(it => divide(it, before, after));
 }
 
 /** The place, with one key for all entities that were not there at the start. */

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/cli/connect.ts";
+import { audit } from "../../src/cli/audit.ts";
 import { replay } from "../../src/cli/replay.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
+import type { AuditSummary } from "../../src/evaluation/audit.ts";
 import { storeConsent } from "../../src/mcp/connected/consents.ts";
 import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Session } from "../../src/environment/session.ts";
@@ -98,7 +100,7 @@ test.each([
   expect(open(catalog).digest).toBe(session!.digest);
 });
 
-test("tasks are made on it that replay the same", async () => {
+test("tasks are made on it that replay the same and are judged as others", async () => {
   const workspace = createNotesWorkspace();
   const catalog = await connectNotes(workspace);
   const cwd = workspace.folder;
@@ -115,6 +117,13 @@ test("tasks are made on it that replay the same", async () => {
   });
   expect(code).toBe(0);
   expect(notes.at(-1)).toMatch(/^3 attempts, \d+ calls: all the same$/);
+
+  const { out } = await runCommand(audit, [file, "--json"], { cwd, catalog });
+  const { solvers } = JSON.parse(out.join("\n")) as AuditSummary;
+  const find = (name: string) => solvers.find(it => it.solver === name);
+  expect(find("verifier")).toMatchObject({ tasks: 3, success: 1 });
+  // it makes a write that nobody asked for, and takes it back
+  expect(find("undoer")).toMatchObject({ tasks: 2, success: 0 });
 });
 
 test("nothing is started without consent, or after its entry or its description has changed", async () => {
