@@ -296,9 +296,9 @@ function divide(place: Place, before: State, after: State): Place[] {
     const removed = [...oldRows].filter(it => !rows.has(it));
     return [...removed, ...[...rows].filter(it => !oldRows.has(it))].map(join);
   }
-  if (!isObject(old) || !isObject(now) || keys.length >= observedKeys) return [place];
-  return Object.keys({ ...old, ...now })
-    .map(join)
+  const isWhole = [old, now].some(it => !isObject(it) || Array.isArray(it));
+  if (isWhole || keys.length >= observedKeys) return [place];
+  return Array.from(new Set([old, now].flatMap(it => Object.keys(it!))), join)
     .filter(it => !areSame(getValue(before, it), getValue(after, it)))
     .flatMap(it => divide(it, before, after));
 }
