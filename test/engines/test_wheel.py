@@ -60,7 +60,7 @@ def test_the_wheel_is_small_typed_and_has_the_extras() -> None:
     assert "prove_rl/py.typed" in names
     assert not [it for it in names if it.endswith((".pyc", ".map", ".ts"))]
     extras = {it.partition(": ")[2] for it in lines if it.startswith("Provides-Extra")}
-    assert extras == {"trl", "verl", "verifiers", "openenv"}
+    assert extras == {"trl", "verl", "verifiers", "openenv", "recipes"}
     # the versions of the prepared folder, with which these tests run
     assert any(it.startswith("Requires-Dist: trl==") for it in lines)
     assert "Requires-Python: >=3.10" in lines
