@@ -77,9 +77,9 @@ def run_program(*arguments: str) -> None:
         [*find_program(), *arguments], capture_output=True, check=False, encoding="utf-8"
     )
     if result.returncode != 0:
-        # a report of too few tasks is on stdout
-        found = f"prove-rl {arguments[0]} failed: {result.stdout.partition(chr(10))[0]}"
-        raise ServiceError(join_lines(result.stderr) or found)
+        # synthesize says on stdout that it made too few tasks
+        report = result.stdout.partition("\n")[0]
+        raise ServiceError(join_lines(result.stderr) or f"prove-rl {arguments[0]} failed: {report}")
 
 
 def main() -> int:

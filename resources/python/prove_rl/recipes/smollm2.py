@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -113,22 +113,18 @@ PLANS = {
         cache_tokens=48_000,
     ),
 }
-DRY_RUN = Plan(
+DRY_RUN = replace(
+    PLANS["cpu"],
     servers="filesystem",
     train=16,
     heldout=4,
     samples=1,
     sft_steps=2,
     conversations=2,
-    sft_rate=5e-4,
     grpo_steps=1,
     prompts=2,
     group=2,
-    grpo_rate=2e-5,
     teacher_tokens=720,
-    context=800,
-    batch_tokens=6_144,
-    cache_tokens=48_000,
     reply=32,
 )
 
