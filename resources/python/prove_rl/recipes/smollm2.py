@@ -596,7 +596,11 @@ def main() -> int:
             run(options.out, plan, device, options.dtype, options.seed)
         code = 0
     except torch.cuda.OutOfMemoryError:
-        print("the GPU has too little memory: lower batch_tokens and cache_tokens", file=sys.stderr)
+        print(
+            "the GPU has too little memory: lower batch_tokens and cache_tokens of its plan in "
+            "smollm2.py",
+            file=sys.stderr,
+        )
     except (ServiceError, ProveError, ConnectionError, ArithmeticError) as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
