@@ -2,10 +2,14 @@
  * Finds the kinds of things that a server has: a text that one tool shows and another accepts,
  * where an unknown one is not accepted, names such a thing.
  */
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
-import type { JsonSchema } from "../../environment/server.ts";
-import type { KnownTexts } from "./exampleArguments.ts";
+import { getProperties } from "../../environment/schemaKeywords.ts";
+import type { JsonSchema, LoggedCall } from "../../environment/server.ts";
+import { listTexts, setArgument, type KnownTexts } from "./exampleArguments.ts";
 import type { ServerFile } from "./serverFile.ts";
+import type { StateReference } from "./statePool.ts";
+import { isFailure, type Trials } from "./trials.ts";
 
 /** An argument that takes the texts of a place. */
 export interface AcceptedValue {
@@ -76,6 +80,46 @@ const isSaid = (text: string): boolean =>
   /\p{L}/u.test(text) &&
   !/^[a-z]{0,12}[-_]?\d+$/i.test(text) &&
   !/^[0-9a-f]{8}(?:-?[0-9a-f]{4}){0,6}/i.test(text);
+
+/** Adds the places at which writes show a thing that they were about, or that they created. */
+export async function addNewThings(kinds: readonly Kind[], trials: Trials): Promise<void> {
+  for (const [name, { call, writes }] of trials.samples) {
+    if (!writes) continue;
+    const { outcome, world } = await trials.call(call);
+    if (outcome.kind !== "ok" || !world) continue;
+    const after = { ...trials.start, calls: [call], digest: computeDigest(deepFreeze(world)) };
+    const shown: KnownTexts = new Map();
+    listTexts(name, trials.readValue(name, outcome.value), shown);
+    for (const kind of kinds)
+      for (const [place, texts] of shown)
+        if (await isAbout(kind, call, after, [...texts][0]!, trials)) kind.places.push(place);
+  }
+}
+
+/** Whether a text names a thing of the kind: it was given as one, or one can be read by it. */
+async function isAbout(
+  kind: Kind,
+  call: LoggedCall,
+  after: StateReference,
+  text: string,
+  trials: Trials,
+): Promise<boolean> {
+  if (kind.inputs.some(it => it.tool === call.name && call.arguments[it.key] === text)) return true;
+  // what people say may be any text
+  if (kind.isSpoken) return false;
+  const reader = kind.inputs.find(({ tool, key }) => {
+    const sample = trials.samples.get(tool);
+    return sample && !sample.writes && key in sample.call.arguments;
+  });
+  if (!reader) return false;
+  const { name, arguments: args } = trials.samples.get(reader.tool)!.call;
+  const schema = getProperties(trials.tools.get(name)!.inputSchema)[reader.key] ?? {};
+  const read = { name, arguments: setArgument(args, reader.key, text, schema) };
+  const { outcome } = await trials.call(read, after);
+  if (outcome.kind !== "ok" || isFailure(outcome.value)) return false;
+  const before = await trials.call(read);
+  return before.outcome.kind !== "ok" || isFailure(before.outcome.value);
+}
 
 /** Writes the kinds into the schemas of the tools. */
 export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): void {

@@ -98,3 +98,19 @@ export function listExampleTexts(key: string, known: KnownTexts): readonly strin
   if (shown.length > 0) return [...new Set(shown)].slice(0, 8);
   return genericTexts.find(([pattern]) => pattern.test(key))?.[1] ?? names;
 }
+
+/** Whether an argument is a text, or a list of texts, of which any may be given. */
+export function isTextArgument(schema: JsonSchema): boolean {
+  const plain = removeNull(schema);
+  if (plain["enum"] !== undefined || plain["const"] !== undefined) return false;
+  return plain["type"] === "array"
+    ? isTextArgument((plain["items"] ?? {}) as JsonSchema)
+    : plain["type"] === "string";
+}
+
+export const setArgument = (
+  args: JsonObject,
+  key: string,
+  text: string,
+  schema: JsonSchema,
+): JsonObject => ({ ...args, [key]: removeNull(schema)["type"] === "array" ? [text] : text });

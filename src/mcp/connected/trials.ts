@@ -1,0 +1,177 @@
+/**
+ * Calls of a third-party server on the state that it starts from, and what they show: whether they
+ * succeed, what they change, and the texts that other calls may take.
+ */
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import type { LoggedCall } from "../../environment/server.ts";
+import type { ServerEntry } from "../mcpConfig.ts";
+import type { ConnectedTool } from "../toolList.ts";
+import { listTexts, type KnownTexts } from "./exampleArguments.ts";
+import { removeVolatile } from "./observation.ts";
+import { readPythonValue } from "./pythonValue.ts";
+import type { ServerFile } from "./serverFile.ts";
+import {
+  defaultLimits,
+  StatePool,
+  type KnownServer,
+  type PoolReply,
+  type StateReference,
+} from "./statePool.ts";
+import { listDifferences } from "./volatile.ts";
+
+/** What a call did. */
+export interface Trial {
+  readonly works: boolean;
+  readonly writes: boolean;
+  readonly shown: string;
+}
+
+interface TrialOptions {
+  /** The name of the environment. */
+  readonly name: string;
+  readonly tools: ReadonlyMap<string, ConnectedTool>;
+  /** What the server says about them. */
+  readonly entries: ServerFile["tools"];
+  readonly seed: string;
+  readonly restore: ServerFile["restore"];
+  readonly signal: AbortSignal;
+}
+
+/** Of a server with more tools or arguments, not everything is tried. */
+const maxCalls = 1200;
+
+/** Calls with which the server ends or hangs, after which a tool is left alone. */
+const maxBroken = 2;
+
+export class Trials {
+  readonly tools: ReadonlyMap<string, ConnectedTool>;
+  /** What a person should know beside what is in the file. */
+  readonly remarks: string[] = [];
+  readonly texts: KnownTexts = new Map();
+  readonly failures = new Set<string>();
+  readonly forms = new Map<string, ServerFile["tools"][string]["text"]>();
+  /** Results of calls that succeeded. */
+  readonly results = new Map<string, Json[]>();
+  /** A call of each tool that succeeded, one that changed something where there is one. */
+  readonly samples = new Map<string, { readonly call: LoggedCall; readonly writes: boolean }>();
+  readonly probes: ServerFile["probes"] = [];
+  /** What differs between two processes from their start on. */
+  readonly volatile: string[] = [];
+  callCount = 0;
+  readonly #entry: ServerEntry;
+  readonly #options: TrialOptions;
+  readonly #brokenCounts = new Map<string, number>();
+  #pool: StatePool;
+  start: StateReference;
+
+  constructor(entry: ServerEntry, options: TrialOptions) {
+    this.#entry = entry;
+    this.#options = options;
+    this.tools = options.tools;
+    this.#pool = this.createPool();
+    this.start = { seed: options.seed, calls: [], digest: computeDigest({}) };
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  /** Other processes, for comparing them with those of the trials. */
+  createPool(restore = this.#options.restore): StatePool {
+    const { name, entries } = this.#options;
+    const known: KnownServer = {
+      server: name,
+      // until its effect is known, any tool may write
+      tools: Object.fromEntries(
+        Object.entries(entries).map(([key, it]) => [key, { ...it, effect: "write" as const }]),
+      ),
+      failures: [],
+      probes: [...this.probes],
+      volatile: this.volatile,
+      restore,
+    };
+    return new StatePool(this.#entry, known, { ...defaultLimits, ignoresUnseen: true });
+  }
+
+  async observeStart(): Promise<void> {
+    const { seed } = this.#options;
+    const worlds = [await this.#pool.observe(seed), await this.#pool.observe(seed)] as const;
+    this.volatile.push(...listDifferences(...worlds));
+    const world = deepFreeze(removeVolatile(worlds[0], this.volatile) as JsonObject);
+    this.start = { ...this.start, digest: computeDigest(world) };
+  }
+
+  /** Observes what the probes show, too, from now on. */
+  async useProbes(): Promise<void> {
+    await this.#pool.close();
+    this.#pool = this.createPool();
+  }
+
+  /** Whether a tool may be tried again. */
+  allows(name: string): boolean {
+    return this.callCount < maxCalls && (this.#brokenCounts.get(name) ?? 0) < maxBroken;
+  }
+
+  call(call: LoggedCall, state = this.start): Promise<PoolReply> {
+    this.#options.signal.throwIfAborted();
+    this.callCount++;
+    return this.#pool.call(state, call);
+  }
+
+  /** Makes a call, and learns from what it shows. */
+  async try(name: string, args: JsonObject): Promise<Trial> {
+    const { outcome, world } = await this.call({ name, arguments: args });
+    if (outcome.kind === "broken") this.#noteBroken(name, outcome.message);
+    if (outcome.kind !== "ok") return { works: false, writes: false, shown: outcome.message };
+    const failure = findFailure(outcome.value);
+    if (failure !== undefined) {
+      this.failures.add(failure);
+      return { works: false, writes: false, shown: "" };
+    }
+    const value = this.readValue(name, outcome.value);
+    const writes = world !== undefined && computeDigest(deepFreeze(world)) !== this.start.digest;
+    const results = this.results.get(name) ?? [];
+    if (results.length < 12) this.results.set(name, [...results, value]);
+    if (!this.samples.has(name) || (writes && !this.samples.get(name)!.writes))
+      this.samples.set(name, { call: { name, arguments: args }, writes });
+    // a write may show what it was given, which exists only afterwards
+    if (!writes) listTexts(name, value, this.texts);
+    return { works: true, writes, shown: JSON.stringify(value) };
+  }
+
+  #noteBroken(name: string, message: string): void {
+    this.#brokenCounts.set(name, (this.#brokenCounts.get(name) ?? 0) + 1);
+    const remark = `${name} broke: ${message}`;
+    if (!this.remarks.includes(remark)) this.remarks.push(remark);
+  }
+
+  /** A result that is text, as a value of Python where it is that. */
+  readValue(name: string, value: Json): Json {
+    const text = findOnlyText(value);
+    const python = text === undefined ? undefined : readPythonValue(text);
+    if (python === undefined || python === null || typeof python !== "object") return value;
+    this.forms.set(name, "python");
+    return isJsonObject(python) ? python : { result: python };
+  }
+}
+
+/** The text that is the only field of a result. */
+function findOnlyText(value: Json): string | undefined {
+  const values = isJsonObject(value) ? Object.values(value) : [];
+  return values.length === 1 && typeof values[0] === "string" ? values[0] : undefined;
+}
+
+export const isFailure = (value: Json): boolean => findFailure(value) !== undefined;
+
+/** A regular expression for a text that reports a failure, though it is given as a result. */
+function findFailure(value: Json): string | undefined {
+  const text = findOnlyText(value) ?? "";
+  const [start] =
+    /^[A-Z][\w' ]{0,40}?\b(?:[Ee]rror|[Ff]ailed|[Ff]ailure|[Ii]nvalid|[Nn]ot found)\b[\w' ]{0,30}:/.exec(
+      text,
+    ) ??
+    /^(?:Error|Failed|Failure|Invalid|Unknown|No such)\b/.exec(text) ??
+    [];
+  return start && `^${start}`;
+}
