@@ -1,5 +1,5 @@
 /** What is found out about a server that says little about itself. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exploreServer, type Exploration } from "../../src/mcp/connected/explore.ts";
@@ -100,4 +100,34 @@ test("a tool with which the server ends is named, and costs no other tool", asyn
   const { file, remarks } = await explore(createNotesWorkspace("crashes"));
   expect(remarks).toContainEqual(expect.stringMatching(/^notes_delete_note broke: notes ended/));
   expect(file.tools["notes_move_note"]).toMatchObject({ effect: "write" });
+});
+
+test("things in lists of objects: what is deleted together, and what is new", async () => {
+  const workspace = createNotesWorkspace("", {
+    args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")],
+    env: { MEMORY_FILE_PATH: "${sandbox}/memory.jsonl" },
+  });
+  const lines = [
+    { type: "entity", name: "Dana Fox", entityType: "person", observations: ["Tea", "Maps"] },
+    { type: "entity", name: "Lee Park", entityType: "person", observations: ["Cello"] },
+    { type: "entity", name: "Northwind", entityType: "company", observations: [] },
+    { type: "relation", from: "Dana Fox", to: "Northwind", relationType: "works at" },
+    { type: "relation", from: "Lee Park", to: "Dana Fox", relationType: "knows" },
+  ];
+  writeFileSync(
+    join(workspace.folder, "seed/memory.jsonl"),
+    lines.map(it => JSON.stringify(it)).join("\n"),
+  );
+  const { file, remarks } = await explore(workspace);
+  expect(remarks).toEqual([]);
+  const listThings = (tool: string) =>
+    JSON.stringify(file.tools[`notes_${tool}`]!.inputSchema).match(/"x-entity":"[^"]+"/g);
+  expect(listThings("create_relations")).toEqual(['"x-entity":"entity"', '"x-entity":"entity"']);
+  expect(listThings("add_observations")).toEqual(['"x-entity":"entity"']);
+  expect(listThings("delete_observations")).toEqual([
+    '"x-entity":"entity"',
+    '"x-entity":"observation"',
+  ]);
+  // what is created is not there yet
+  expect(listThings("create_entities")).toBe(null);
 });

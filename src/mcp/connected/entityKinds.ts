@@ -4,9 +4,9 @@
  */
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
-import { getProperties } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema, LoggedCall } from "../../environment/server.ts";
-import { listTexts, setArgument, type KnownTexts } from "./exampleArguments.ts";
+import { getAt, getFieldName, getText, setAt, splitPath } from "./argumentPaths.ts";
+import { listTexts, type KnownTexts } from "./exampleArguments.ts";
 import type { ServerFile } from "./serverFile.ts";
 import type { StateReference } from "./statePool.ts";
 import { isFailure, type Trials } from "./trials.ts";
@@ -14,6 +14,7 @@ import { isFailure, type Trials } from "./trials.ts";
 /** An argument that takes the texts of a place. */
 export interface AcceptedValue {
   readonly tool: string;
+  /** Its path: `note_id`, or `relations[].from` in a list of objects. */
   readonly key: string;
   /** `list_notes notes[].id` */
   readonly source: string;
@@ -59,7 +60,8 @@ function overlaps(texts: KnownTexts, a: string, b: string): boolean {
 function chooseName(inputs: readonly AcceptedValue[]): string {
   const counts = new Map<string, number>();
   for (const { key, source } of inputs) {
-    const name = toNoun(key) || toNoun(/([A-Za-z_]+)\[\]/.exec(source)?.[1] ?? "") || "item";
+    const name =
+      toNoun(getFieldName(key)) || toNoun(/([A-Za-z_]+)\[\]/.exec(source)?.[1] ?? "") || "item";
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]![0];
@@ -104,17 +106,17 @@ async function isAbout(
   text: string,
   trials: Trials,
 ): Promise<boolean> {
-  if (kind.inputs.some(it => it.tool === call.name && call.arguments[it.key] === text)) return true;
+  if (kind.inputs.some(it => it.tool === call.name && getText(call.arguments, it.key) === text))
+    return true;
   // what people say may be any text
   if (kind.isSpoken) return false;
   const reader = kind.inputs.find(({ tool, key }) => {
     const sample = trials.samples.get(tool);
-    return sample && !sample.writes && key in sample.call.arguments;
+    return sample && !sample.writes && getAt(sample.call.arguments, key) !== undefined;
   });
   if (!reader) return false;
   const { name, arguments: args } = trials.samples.get(reader.tool)!.call;
-  const schema = getProperties(trials.tools.get(name)!.inputSchema)[reader.key] ?? {};
-  const read = { name, arguments: setArgument(args, reader.key, text, schema) };
+  const read = { name, arguments: setAt(args, reader.key, text) };
   const { outcome } = await trials.call(read, after);
   if (outcome.kind !== "ok" || isFailure(outcome.value)) return false;
   const before = await trials.call(read);
@@ -135,7 +137,7 @@ export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): v
     for (const { tool, key } of inputs)
       tools[tool] = {
         ...tools[tool]!,
-        inputSchema: mark(tools[tool]!.inputSchema, [key], keywords),
+        inputSchema: mark(tools[tool]!.inputSchema, splitPath(key), keywords),
       };
     for (const place of places) {
       const [tool, path] = splitPlace(place);
@@ -149,7 +151,7 @@ export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): v
 
 const splitPlace = (place: string): [tool: string, path: string[]] => {
   const [tool = "", path = ""] = place.split(/ (.*)/s);
-  return [tool, path.split(/(\[\])|\./).filter(Boolean)];
+  return [tool, splitPath(path)];
 };
 
 /** The field beside an id by which people name what it stands for. */

@@ -22,21 +22,51 @@ export function listTexts(tool: string, value: Json, known: KnownTexts, path = "
       listTexts(tool, it, known, path === "" ? key : `${path}.${key}`);
 }
 
-/** The required arguments of a schema, or undefined where a value cannot be made up. */
-export function createArguments(schema: JsonSchema, known: KnownTexts): JsonObject | undefined {
+const maxRows = 40;
+
+/** Adds the objects in a result to those that results have shown. */
+export function listRows(value: Json, rows: JsonObject[]): void {
+  if (rows.length >= maxRows || value === null || typeof value !== "object") return;
+  if (isJsonObject(value)) rows.push(value);
+  for (const it of Object.values(value)) listRows(it, rows);
+}
+
+/**
+ * The required arguments of a schema, or undefined where a value cannot be made up. An object is
+ * one that a result has shown, where one has all its keys.
+ */
+export const createArguments = (
+  schema: JsonSchema,
+  known: KnownTexts,
+  rows: readonly JsonObject[],
+): JsonObject | undefined => createObject(schema, { texts: known, rows }, 0);
+
+interface Known {
+  readonly texts: KnownTexts;
+  readonly rows: readonly JsonObject[];
+}
+
+function createObject(schema: JsonSchema, known: Known, depth: number): JsonObject | undefined {
   const entries = listRequired(schema).map((key): [string, Json | undefined] => [
     key,
-    createValue(key, getProperties(schema)[key] ?? {}, known, 0),
+    createValue(key, getProperties(schema)[key] ?? {}, known, depth),
   ]);
   return entries.every((it): it is [string, Json] => it[1] !== undefined)
     ? Object.fromEntries(entries)
     : undefined;
 }
 
+/** The required fields of a shown object that has them all. */
+function findRow(schema: JsonSchema, { rows }: Known): JsonObject | undefined {
+  const required = listRequired(schema);
+  const row = required.length > 0 && rows.find(it => required.every(key => Object.hasOwn(it, key)));
+  return row ? Object.fromEntries(required.map(it => [it, row[it]!])) : undefined;
+}
+
 function createValue(
   key: string,
   published: JsonSchema,
-  known: KnownTexts,
+  known: Known,
   depth: number,
 ): Json | undefined {
   const schema = removeNull(published);
@@ -56,17 +86,38 @@ function createValue(
       const item = createValue(key, (schema["items"] ?? {}) as JsonSchema, known, depth + 1);
       return item === undefined ? undefined : [item];
     }
-    case "object": {
-      const entries = listRequired(schema).map((it): [string, Json | undefined] => [
-        it,
-        createValue(it, getProperties(schema)[it] ?? {}, known, depth + 1),
-      ]);
-      return entries.every((it): it is [string, Json] => it[1] !== undefined)
-        ? Object.fromEntries(entries)
-        : undefined;
-    }
+    case "object":
+      return findRow(schema, known) ?? createObject(schema, known, depth + 1);
     default:
-      return listExampleTexts(key, known)[0];
+      return listExampleTexts(key, known.texts)[0];
+  }
+}
+
+/** Adds examples to the texts in arguments of which any may be given. */
+export function addExamples(schema: JsonSchema, texts: KnownTexts, key = ""): JsonSchema {
+  const plain = removeNull(schema);
+  if (plain["enum"] !== undefined || plain["const"] !== undefined) return schema;
+  switch (plain["type"]) {
+    case "string":
+      return key === "" || plain["examples"] !== undefined
+        ? schema
+        : { ...schema, examples: [...listExampleTexts(key, texts)] };
+    case "array":
+      return isJsonObject(plain["items"])
+        ? { ...schema, items: addExamples(plain["items"], texts, key) }
+        : schema;
+    case "object":
+      return {
+        ...schema,
+        properties: Object.fromEntries(
+          Object.entries(getProperties(plain)).map(([name, it]) => [
+            name,
+            addExamples(it, texts, name),
+          ]),
+        ),
+      };
+    default:
+      return schema;
   }
 }
 
@@ -87,8 +138,20 @@ const genericTexts: readonly (readonly [RegExp, readonly string[]])[] = [
   [/type|categor|kind|tag|status/i, ["work", "home", "travel"]],
 ];
 
+/** Whether an argument says what to look for, which names no thing. */
+export const isSearch = (key: string): boolean => /query|search|keyword|pattern/i.test(key);
+
+/** A text of a few words with which something can be found. */
+const isPhrase = (text: string): boolean => /^\p{Lu}[\p{L}'-]+(?: [\p{L}'-]+){0,3}$/u.test(text);
+
 /** Texts for an argument: for a kind of things, those that results show under its name. */
-export function listExampleTexts(key: string, known: KnownTexts): readonly string[] {
+function listExampleTexts(key: string, known: KnownTexts): readonly string[] {
+  if (isSearch(key)) {
+    const phrases = [...known].flatMap(([place, texts]) =>
+      place.includes("[]") ? [...texts].filter(isPhrase) : [],
+    );
+    if (phrases.length > 0) return [...new Set(phrases)].slice(0, 12);
+  }
   const isKind = /type|categor|kind|tag|status|language|unit|currency/i.test(key);
   const shown = isKind
     ? [...known]
@@ -98,19 +161,3 @@ export function listExampleTexts(key: string, known: KnownTexts): readonly strin
   if (shown.length > 0) return [...new Set(shown)].slice(0, 8);
   return genericTexts.find(([pattern]) => pattern.test(key))?.[1] ?? names;
 }
-
-/** Whether an argument is a text, or a list of texts, of which any may be given. */
-export function isTextArgument(schema: JsonSchema): boolean {
-  const plain = removeNull(schema);
-  if (plain["enum"] !== undefined || plain["const"] !== undefined) return false;
-  return plain["type"] === "array"
-    ? isTextArgument((plain["items"] ?? {}) as JsonSchema)
-    : plain["type"] === "string";
-}
-
-export const setArgument = (
-  args: JsonObject,
-  key: string,
-  text: string,
-  schema: JsonSchema,
-): JsonObject => ({ ...args, [key]: removeNull(schema)["type"] === "array" ? [text] : text });

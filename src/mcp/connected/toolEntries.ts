@@ -1,9 +1,7 @@
 /** What the description of a server says about each of its tools. */
 import { inferSchema, combineSchemas } from "../../environment/inferSchema.ts";
-import { getProperties, removeNull } from "../../environment/schemaKeywords.ts";
-import type { JsonSchema } from "../../environment/server.ts";
 import type { ConnectedTool } from "../toolList.ts";
-import { isTextArgument, listExampleTexts, type KnownTexts } from "./exampleArguments.ts";
+import { addExamples } from "./exampleArguments.ts";
 import type { ServerFile } from "./serverFile.ts";
 import type { Trials } from "./trials.ts";
 
@@ -56,22 +54,4 @@ function chooseEffect(
   return writes === undefined
     ? { effect: "write", because: "no call succeeded, and the server does not say" }
     : { effect: "read", because: "a call changed nothing that was observed" };
-}
-
-/** Adds examples to arguments of which any text may be given. */
-function addExamples(schema: JsonSchema, texts: KnownTexts): JsonSchema {
-  const add = (key: string, it: JsonSchema): JsonSchema => {
-    const plain = removeNull(it);
-    if (plain["examples"] !== undefined || !isTextArgument(plain)) return it;
-    return plain["type"] === "array"
-      ? { ...it, items: add(key, (plain["items"] ?? {}) as JsonSchema) }
-      : { ...it, examples: [...listExampleTexts(key, texts)] };
-  };
-  const properties = getProperties(schema);
-  return {
-    ...schema,
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([key, it]) => [key, add(key, it)]),
-    ),
-  };
 }

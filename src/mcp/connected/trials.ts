@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../environment/json
 import type { LoggedCall } from "../../environment/server.ts";
 import type { ServerEntry } from "../mcpConfig.ts";
 import type { ConnectedTool } from "../toolList.ts";
-import { listTexts, type KnownTexts } from "./exampleArguments.ts";
+import { listRows, listTexts, type KnownTexts } from "./exampleArguments.ts";
 import { removeVolatile } from "./observation.ts";
 import { readPythonValue } from "./pythonValue.ts";
 import type { ServerFile } from "./serverFile.ts";
@@ -49,6 +49,8 @@ export class Trials {
   /** What a person should know beside what is in the file. */
   readonly remarks: string[] = [];
   readonly texts: KnownTexts = new Map();
+  /** Objects that results have shown. */
+  readonly rows: JsonObject[] = [];
   readonly failures = new Set<string>();
   readonly forms = new Map<string, ServerFile["tools"][string]["text"]>();
   /** Results of calls that succeeded. */
@@ -136,7 +138,10 @@ export class Trials {
     if (!this.samples.has(name) || (writes && !this.samples.get(name)!.writes))
       this.samples.set(name, { call: { name, arguments: args }, writes });
     // a write may show what it was given, which exists only afterwards
-    if (!writes) listTexts(name, value, this.texts);
+    if (!writes) {
+      listTexts(name, value, this.texts);
+      listRows(value, this.rows);
+    }
     return { works: true, writes, shown: JSON.stringify(value) };
   }
 
