@@ -33,7 +33,7 @@ const modules = {
   },
   channel: { packages: ["vscode-jsonrpc"] },
   environment: { packages: ["lru-cache"] },
-  servers: { modules: ["environment"] },
+  servers: { modules: ["environment"], packages: ["sucrase"] },
   mcp: {
     modules: ["environment"],
     packages: ["@modelcontextprotocol/sdk", "jsonc-parser", "lru-cache"],

@@ -1,7 +1,8 @@
 /**
- * Builds every program of the product into dist/: extension host, terminal program, trainer, web
- * pages and kernels, with the licences of the packages that they contain, and the changelog. With
- * `--lab`, builds only the measurements of test/lab into dist/lab, which is not shipped.
+ * Builds every program of the product into dist/: extension host, terminal program, trainer, the
+ * module that servers of a workspace import, web pages and kernels, with the licences of the
+ * packages that they contain, and the changelog. With `--lab`, builds only the measurements of
+ * test/lab into dist/lab, which is not shipped.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -84,6 +85,7 @@ mkdirSync(at("dist"), { recursive: true });
 const programs = buildModules(
   {
     cli: at("src/cli/main.ts"),
+    server: at("src/servers/publicApi.ts"),
     thread: at("src/app/thread.ts"),
     trainer: at("src/train/main.ts"),
   },
@@ -158,6 +160,14 @@ if (existsSync(at("src/compute/kernels/kernels.ts"))) {
     at("dist/tfjs-backend-wasm-simd.wasm"),
   );
 }
+
+// only a package needs them
+if (minify)
+  execFileSync(
+    process.execPath,
+    [at("node_modules/typescript/bin/tsc"), "-p", at("tsconfig.types.json")],
+    { stdio: "inherit" },
+  );
 
 const packages = collectPackages(root, [
   ...bundledFiles,

@@ -30,8 +30,8 @@ export interface AppContext {
 }
 
 /**
- * Loads the shipped servers and opens their catalog, with the third-party servers of the workspace
- * whose fixtures are in the first folder. `thread` is the file of the program of worker threads.
+ * Loads the shipped servers and opens their catalog, with the servers of the workspace whose
+ * fixtures are in the first folder. `thread` is the file of the program of worker threads.
  */
 export async function openShippedCatalog(
   fixtureFolders: readonly string[],
@@ -39,11 +39,10 @@ export async function openShippedCatalog(
 ): Promise<Catalog> {
   const { openCatalog } = await import("../environment/catalog.ts");
   const { loadServers } = await import("../servers/catalog.ts");
+  const { listOwnServers } = await import("../servers/own/ownServers.ts");
   const { loadConnectedServers } = await import("../mcp/connected/workspaceServers.ts");
-  return openCatalog(
-    await loadServers(),
-    fixtureFolders,
-    undefined,
-    loadConnectedServers(fixtureFolders, thread),
-  );
+  const shipped = await loadServers();
+  const connected = loadConnectedServers(fixtureFolders, thread);
+  const own = await listOwnServers(fixtureFolders, [...shipped, ...connected]);
+  return openCatalog(shipped, fixtureFolders, undefined, [...connected, ...own]);
 }

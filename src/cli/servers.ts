@@ -5,12 +5,12 @@ import { jsonFlag } from "./options.ts";
 export const servers = defineCommand({
   name: "servers",
   description:
-    "List the servers in their fixed order: name, category, number of tools, and what their state holds.",
+    "List the servers in their fixed order, then those of the workspace: name, category, number of tools, and what their state holds.",
   arguments: [],
   options: { json: jsonFlag },
   examples: ["servers", "servers --json"],
   async run({ catalog, print }, _positionals, { json }) {
-    const rows = [...catalog.servers.values()].map(it => ({
+    const rows = [...catalog.servers.values(), ...catalog.own.values()].map(it => ({
       name: it.name,
       category: it.category,
       tools: it.tools.size,

@@ -20,8 +20,8 @@ import { World, hasWorldVocabulary, readWorldVocabulary, type WorldVocabulary } 
 export interface Catalog {
   /** Those that ship, in their fixed order. */
   readonly servers: ReadonlyMap<string, Server>;
-  /** Those that run elsewhere, which are used only where they are named. */
-  readonly connected: ReadonlyMap<string, Server>;
+  /** Those of the workspace, which are used only where they are named. */
+  readonly own: ReadonlyMap<string, Server>;
   /** All tools of all servers, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
   hasServer(name: string): boolean;
@@ -69,10 +69,10 @@ export function openCatalog(
   list: readonly Server[],
   folders: FixtureFolders,
   limits: CatalogLimits = defaultLimits,
-  connected: readonly Server[] = [],
+  own: readonly Server[] = [],
 ): Catalog {
   const servers = new Map(list.map(it => [it.name, it]));
-  const others = new Map(connected.filter(it => !servers.has(it.name)).map(it => [it.name, it]));
+  const others = new Map(own.filter(it => !servers.has(it.name)).map(it => [it.name, it]));
   const fixtures = new Map<string, Fixture>();
   const variants = new LRUCache<string, Fixture>({ max: limits.variants });
   const worlds = new LRUCache<number, World>({ max: limits.worlds });
@@ -95,10 +95,15 @@ export function openCatalog(
   const getFixture = (server: string, name: string): Fixture => {
     const key = `${server}/${name}`;
     const { base, world, variant } = parseFixtureName(name);
-    if (base !== name && others.has(server))
+    if (base !== name && others.get(server)?.isConnected)
       throw new UserError(
         `${server} runs elsewhere, and its fixtures have neither worlds nor variants`,
         `use the fixture ${base}`,
+      );
+    if (world !== undefined && others.has(server))
+      throw new UserError(
+        `${server} does not ship, and its fixtures have no worlds`,
+        `use the fixture ${base}, or a variant of it such as ${base}~1`,
       );
     const cache = base === name ? fixtures : variants;
     const cached = cache.get(key);
@@ -114,8 +119,8 @@ export function openCatalog(
   };
   return {
     servers,
-    connected: others,
-    tools: new Map([...list, ...others.values()].flatMap(it => [...it.tools])),
+    own: others,
+    tools: new ToolMap(list, [...others.values()]),
     hasServer: name => servers.has(name) || others.has(name),
     getServer,
     getFixture,
@@ -135,8 +140,48 @@ export function openCatalog(
       }
       return hash;
     },
-    reopen: other => openCatalog(list, other, limits, connected),
+    reopen: other => openCatalog(list, other, limits, own),
   };
+}
+
+/** The tools of all servers. Those of the workspace's own are loaded when they are asked for. */
+class ToolMap implements ReadonlyMap<string, Tool> {
+  readonly #shipped: ReadonlyMap<string, Tool>;
+  readonly #own: readonly Server[];
+  #all: ReadonlyMap<string, Tool> | undefined;
+
+  constructor(shipped: readonly Server[], own: readonly Server[]) {
+    this.#shipped = new Map(shipped.flatMap(it => [...it.tools]));
+    this.#own = own;
+  }
+
+  get(name: string): Tool | undefined {
+    const shipped = this.#shipped.get(name);
+    if (shipped) return shipped;
+    for (const server of this.#own) {
+      const tool = name.startsWith(`${server.name}_`) && server.tools.get(name);
+      if (tool) return tool;
+    }
+    return undefined;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+
+  get size(): number {
+    return this.#getAll().size;
+  }
+  keys = () => this.#getAll().keys();
+  values = () => this.#getAll().values();
+  entries = () => this.#getAll().entries();
+  [Symbol.iterator] = () => this.#getAll()[Symbol.iterator]();
+  forEach: ReadonlyMap<string, Tool>["forEach"] = (callback, self) =>
+    this.#getAll().forEach(callback, self);
+
+  #getAll(): ReadonlyMap<string, Tool> {
+    return (this.#all ??= new Map([...this.#shipped, ...this.#own.flatMap(it => [...it.tools])]));
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
  * The definition of a server: a schema for its state, and tools that read or write the state. The
  * definition is plain data, from which validation, the MCP listing and the dependency graph follow.
  */
+import { join } from "node:path";
 import { z } from "zod";
 import type { ErrorType } from "./outcome.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -33,7 +34,12 @@ export interface ToolContext {
   readonly history?: StateHistory | undefined;
 }
 
-interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns extends z.core.$ZodShape> {
+/** What `createToolFactory` takes. */
+export interface ToolDefinition<
+  World,
+  Input extends z.core.$ZodShape,
+  Returns extends z.core.$ZodShape,
+> {
   /** A read does not change the state; a write runs on a draft that counts only if it succeeds. */
   effect: "read" | "write";
   /** The description that a model sees: one or two sentences. */
@@ -86,7 +92,15 @@ export interface Server {
   readonly isConnected?: true;
   /** Throws a `UserError` if no session may be opened on it. */
   readonly checkAccess?: () => void;
+  /** Throws if the state that a write left breaks the schema or an invariant. */
+  readonly checkWrite?: (after: unknown, before: unknown) => void;
+  /** The folder with its texts, if they are not among those that ship. */
+  readonly folder?: string;
 }
+
+/** A file with texts of a server: its own, else the one that ships. */
+export const getTextFile = (shipped: string, { name, folder }: Server, file: string): string =>
+  join(folder ?? join(shipped, name), file);
 
 /**
  * A business rule of a server: it holds in every state that calls can lead to, whichever tools are
@@ -112,8 +126,25 @@ export const createToolFactory =
   <S extends z.ZodType>(_schema: S) =>
   <const Input extends z.core.$ZodShape, const Returns extends z.core.$ZodShape>(
     definition: ToolDefinition<z.output<S>, Input, Returns>,
-  ): AnyDefinition =>
-    definition as unknown as AnyDefinition;
+  ): AnyDefinition => {
+    const tool = definition as unknown as AnyDefinition;
+    collected?.push(tool);
+    return tool;
+  };
+
+let collected: AnyDefinition[] | undefined;
+
+/** Runs code, and also returns the tools that it defined, in order. */
+export function collectDefinitions<T>(run: () => T): readonly [T, readonly AnyDefinition[]] {
+  const outer = collected;
+  const own: AnyDefinition[] = [];
+  collected = own;
+  try {
+    return [run(), own];
+  } finally {
+    collected = outer;
+  }
+}
 
 /**
  * Defines a server from the schema of its state and its tools, keyed by short name. Throws if a

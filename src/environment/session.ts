@@ -177,6 +177,7 @@ export class Session {
       arguments: args,
     });
     const { after, changes } = draft.finish();
+    this.#servers.find(it => it.name === tool.server)?.checkWrite?.(after.world, before.world);
     const size = measureJson(after.world);
     if (size > maxStateSize && size > measureJson(before.world))
       return this.#refuse(

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { openCatalog, type Catalog, type CatalogLimits } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
+import { listOwnServers } from "../servers/own/ownServers.ts";
 import { loadConnectedServers } from "../mcp/connected/workspaceServers.ts";
 import { canHaveVariants, synthesizeVariants } from "../synthesis/pipeline/variants.ts";
 import { writeEnd } from "../run/folder.ts";
@@ -36,7 +37,7 @@ if (!isReplica) {
   process.exitCode = await trainRun(folder, fixtures);
 }
 
-/** The shipped servers, and the third-party servers of the workspace. */
+/** The shipped servers, and those of the workspace. */
 async function openCatalogOf(
   fixtures: readonly string[],
   limits?: CatalogLimits,
@@ -46,7 +47,10 @@ async function openCatalogOf(
       ? new URL("../app/thread.ts", import.meta.url)
       : new URL("thread.js", import.meta.url),
   );
-  return openCatalog(await loadServers(), fixtures, limits, loadConnectedServers(fixtures, thread));
+  const shipped = await loadServers();
+  const connected = loadConnectedServers(fixtures, thread);
+  const own = await listOwnServers(fixtures, [...shipped, ...connected]);
+  return openCatalog(shipped, fixtures, limits, [...connected, ...own]);
 }
 
 /** Makes variants that the small student can hold; none of tasks that have no variants. */

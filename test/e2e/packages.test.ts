@@ -94,7 +94,7 @@ describe("the VSIX", () => {
     const allowed =
       /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|SECURITY\.md|LICENSE\.txt|(dist|docs|resources|media)\/.+))$/;
     const forbidden =
-      /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz|pyc)$|(^|\/)(node_modules|test|src)\//;
+      /((?<!\.d)\.ts|\.(mts|map|node|so|dll|dylib|exe|vsix|tgz|pyc))$|(^|\/)(node_modules|test|src)\//;
     expect(entries.filter(it => !allowed.test(it) || forbidden.test(it))).toEqual([]);
   });
 });

@@ -1,12 +1,11 @@
 /**
- * The example server of docs/contributing-a-server.md works with every part of the product, without
- * an entry in the catalog, and the snippets in the document are parts of its files.
+ * The example server of docs/contributing-a-server.md works with every part of the product, as a
+ * server of a workspace, and the snippets in the document are parts of its files.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openCatalog } from "../../src/environment/catalog.ts";
+import { openShippedCatalog } from "../../src/app/context.ts";
 import { startHttpServer, type RunningHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { getDependencyGraph } from "../../src/synthesis/graph/dependencyGraph.ts";
@@ -15,12 +14,14 @@ import { checkReplay } from "../../src/trajectory/replay.ts";
 import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { clientAt, root } from "../contracts/transports.ts";
 import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
-import { server } from "./example/plantCare/server.ts";
 
 const exampleFolder = join(import.meta.dirname, "example");
-const resourcesFolder = join(exampleFolder, "resources");
 const readExample = (path: string) => readFileSync(join(exampleFolder, path), "utf8");
-const catalog = openCatalog([server], [resourcesFolder]);
+const catalog = await openShippedCatalog(
+  [join(exampleFolder, "prove/fixtures"), join(root, "resources/servers")],
+  join(root, "src/app/thread.ts"),
+);
+const server = catalog.getServer("plant_care");
 
 test("the dependency graph follows from the ids and from `requires`", () => {
   const { edges } = getDependencyGraph(server);
@@ -66,29 +67,20 @@ describe("in synthesis", () => {
   test("its templates have no errors and cover every tool", () => {
     const templates = parseTemplates(
       server,
-      readExample("resources/plant_care/templates.json"),
+      readExample("prove/servers/plant_care/templates.json"),
       "templates.json",
     );
     expect(Object.keys(templates.tools)).toEqual([...server.tools.keys()]);
   });
 
   test("tasks use every tool in the words of the templates, and replay exactly", async () => {
-    const resources = mkdtempSync(join(tmpdir(), "prove-rl-"));
-    try {
-      for (const name of ["abstentions.json", "crossServerLinks.json", "personas.json"])
-        cpSync(join(root, "resources", name), join(resources, name));
-      cpSync(resourcesFolder, join(resources, "servers"), { recursive: true });
-      const { tasks } = await synthesizeTasks(60, { catalog, resources, servers: [server.name] });
-      const calls = new Set(tasks.flatMap(it => listCalls(it.trajectory).map(call => call.name)));
-      expect([...calls].toSorted()).toEqual([...server.tools.keys()].toSorted());
-      const turns = tasks.flatMap(it => it.turns.map(turn => turn.user)).join("\n");
-      expect(turns).toMatch(/the (Big|Little|Old|Tall|New) \w+/);
-      expect(turns).not.toMatch(/plant_\d/);
-      for (const it of tasks)
-        expect(checkReplay(catalog, it.trajectory).verdict, it.id).toBe("same");
-    } finally {
-      rmSync(resources, { recursive: true });
-    }
+    const { tasks } = await synthesizeTasks(60, { catalog, servers: [server.name] });
+    const calls = new Set(tasks.flatMap(it => listCalls(it.trajectory).map(call => call.name)));
+    expect([...calls].toSorted()).toEqual([...server.tools.keys()].toSorted());
+    const turns = tasks.flatMap(it => it.turns.map(turn => turn.user)).join("\n");
+    expect(turns).toMatch(/the (Big|Little|Old|Tall|New) \w+/);
+    expect(turns).not.toMatch(/plant_\d/);
+    for (const it of tasks) expect(checkReplay(catalog, it.trajectory).verdict, it.id).toBe("same");
   });
 });
 
@@ -102,27 +94,19 @@ describe("the document", () => {
   test("shows every file of the example", () =>
     expect(new Set(snippets.map(it => it.path))).toEqual(
       new Set([
-        ...["state", "plantTools", "server"].map(it => `src/servers/plantCare/${it}.ts`),
-        "resources/servers/plant_care/fixtures/small.fixture.json",
-        "resources/servers/plant_care/templates.json",
+        ...["state.ts", "plantTools.ts", "server.ts", "templates.json"].map(
+          it => `prove/servers/plant_care/${it}`,
+        ),
+        "prove/fixtures/plant_care/small.fixture.json",
         "test/servers/plantCare.test.ts",
       ]),
     ));
 
   test.each(snippets)("shows $path as it is", ({ path, text }) => {
-    const file = readExample(
-      path
-        .replace("src/servers/", "")
-        .replace("resources/servers/", "resources/")
-        .replace("test/servers/", ""),
-    );
-    expect(findMissingPart(text, adaptImports(file))).toBeUndefined();
+    const file = readExample(path.replace("test/servers/", ""));
+    expect(findMissingPart(text, file)).toBeUndefined();
   });
 });
-
-/** The text of an example's file with the imports that it would have in `src/servers`. */
-const adaptImports = (text: string) =>
-  text.replaceAll("../../../../src/servers/", "../").replaceAll("../../../../src/", "../../");
 
 /**
  * The first part of a snippet that the file does not contain after the parts before it, if any. The

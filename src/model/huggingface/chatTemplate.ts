@@ -12,7 +12,7 @@ import { readJsonFile } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
 import { printAsPython, pythonFunctions } from "./pythonValues.ts";
-import { runLimited } from "./runLimited.ts";
+import { runLimited } from "../../storage/runLimited.ts";
 
 export interface TemplateInput {
   readonly messages: readonly JsonObject[];

@@ -10,7 +10,7 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { runLimited } from "./runLimited.ts";
+import { runLimited } from "../../storage/runLimited.ts";
 
 const addedToken = z.looseObject({
   id: z.int().min(0),

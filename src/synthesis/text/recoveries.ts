@@ -29,8 +29,7 @@
  */
 import { z } from "zod";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { Server, Tool } from "../../environment/server.ts";
+import { getTextFile, type Server, type Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
@@ -103,7 +102,7 @@ export type ArgumentSource = z.infer<typeof sourceSchema>;
 
 /** Reads recoveries.json from a server's folder; a server without one declares nothing. */
 export function readRecoveries(folder: string, server: Server): ServerRecoveries {
-  const file = join(folder, server.name, "recoveries.json");
+  const file = getTextFile(folder, server, "recoveries.json");
   return existsSync(file)
     ? parseRecoveries(server, readTextFile(file), file)
     : { format: "prove/recoveries@1", server: server.name };

@@ -60,7 +60,7 @@ import { findLine, parseJson } from "../../storage/parseJson.ts";
 import { withReadErrors } from "../../storage/fileErrors.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
 import { UserError } from "../../userError.ts";
-import type { Tool } from "../../environment/server.ts";
+import { getTextFile, type Tool } from "../../environment/server.ts";
 import { findSlots } from "./templateText.ts";
 
 const jsonSchema = z.json() as z.ZodType<Json>;
@@ -156,7 +156,7 @@ export interface ServerScenario extends Scenario {
 interface ScenarioSource {
   /** The product's `resources` folder. */
   readonly resources: string;
-  readonly catalog: Pick<Catalog, "tools">;
+  readonly catalog: Pick<Catalog, "tools" | "getServer">;
   /** Names of servers; scenarios that need others are left out. */
   readonly servers: readonly string[];
 }
@@ -206,7 +206,9 @@ const selectScenarios = (scenarios: readonly ServerScenario[], servers: readonly
 /** Reads the shipped scenarios; those over several servers only for several servers. */
 export function readScenarios({ resources, catalog, servers }: ScenarioSource): ServerScenario[] {
   const files = [
-    ...servers.map(it => join(resources, "servers", it, "scenarios.json")),
+    ...servers.map(it =>
+      getTextFile(join(resources, "servers"), catalog.getServer(it), "scenarios.json"),
+    ),
     ...(servers.length > 1 ? [join(resources, "scenarios.json")] : []),
   ];
   const scenarios = files.filter(it => existsSync(it)).flatMap(it => readScenarioFile(it, catalog));

@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Server } from "../../environment/server.ts";
+import { getTextFile, type Server } from "../../environment/server.ts";
 import { weekdays } from "../../environment/time.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import type { RuleCondition, TaskRule } from "../../trajectory/taskRules.ts";
@@ -52,7 +52,7 @@ export interface ServerRule {
  * an unknown tool or argument, or with texts that do not fit its condition.
  */
 export function readServerRules(folder: string, server: Server): readonly ServerRule[] {
-  const file = join(folder, server.name, "policies.json");
+  const file = getTextFile(folder, server, "policies.json");
   if (!existsSync(file)) return [];
   return readJsonFile(policiesSchema, file).rules.map(rule => {
     const tools =

@@ -73,8 +73,7 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { Server, Tool } from "../../environment/server.ts";
+import { getTextFile, type Server, type Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
@@ -185,7 +184,7 @@ export const findArgumentTemplates = (templates: ServerTemplates, tool: string, 
  * of it if there is no file, is completed with plain templates.
  */
 export function readTemplates(folder: string, server: Server): ServerTemplates {
-  const file = join(folder, server.name, "templates.json");
+  const file = getTextFile(folder, server, "templates.json");
   return completeTemplates(
     server,
     existsSync(file) ? parseTemplates(server, readTextFile(file), file) : undefined,

@@ -2,9 +2,11 @@
 import { join } from "node:path";
 import { test } from "vitest";
 import { createChecks, refuses, returns } from "../check.ts";
-import { server } from "./plantCare/server.ts";
+import { listOwnServers } from "../../../src/servers/own/ownServers.ts";
 
-const { check, checkAllTools } = createChecks(server, join(import.meta.dirname, "resources"));
+const fixtures = join(import.meta.dirname, "prove/fixtures");
+const [server] = await listOwnServers([fixtures], []);
+const { check, checkAllTools } = createChecks(server!, fixtures);
 
 const [monstera, lemonTree] = ["plant_101", "plant_104"] as const;
 

@@ -99,13 +99,15 @@ export class Synthesizer {
     const preset = choosePreset(options);
     const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
     const fixtures = new Map(
-      [...catalog.servers.keys(), ...catalog.connected.keys()].map(it => [
-        it,
-        catalog.listFixtures(it),
-      ]),
+      [...catalog.servers.keys(), ...catalog.own.keys()].map(it => [it, catalog.listFixtures(it)]),
     );
     const hasDefaultFixtures = options.variantsPerFixture === undefined && catalog.hasWorlds;
-    const rules = readRulesOfServers(resources, preset.policyShare > 0 ? catalog.servers : []);
+    const rules = readRulesOfServers(
+      resources,
+      preset.policyShare > 0
+        ? new Map([...catalog.servers, ...servers.map(it => [it, catalog.getServer(it)] as const)])
+        : [],
+    );
     this.#context = {
       catalog,
       seed,

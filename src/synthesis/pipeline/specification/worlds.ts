@@ -62,7 +62,7 @@ export function chooseFixtures(
     name,
     fixture: source.catalog.getServer(name).isConnected
       ? base
-      : source.worlds > 0
+      : source.worlds > 0 && source.catalog.servers.has(name)
         ? formatFixtureName({ base, world: chooseWorld(source, needed[0]!, n) })
         : chooseVariant(source, { name, fixture: base }, n, random),
   });

@@ -1,5 +1,5 @@
 /** The plants of an office: 5 tools, in their fixed order. */
-import { defineServer } from "../../../../src/environment/server.ts";
+import { defineServer } from "prove-rl/server";
 import { plantTools } from "./plantTools.ts";
 import { PlantCare } from "./state.ts";
 

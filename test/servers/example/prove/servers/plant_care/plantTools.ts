@@ -1,8 +1,16 @@
 /** The tools of the plant care server: finding plants, watering them and moving them. */
 import { z } from "zod";
-import { day, id, label } from "../../../../src/environment/fieldSchemas.ts";
-import { createToolFactory, refuse } from "../../../../src/environment/server.ts";
-import { ascending, contains, equals, getSchemas } from "../../../../src/servers/kit/table.ts";
+import {
+  ascending,
+  contains,
+  createToolFactory,
+  day,
+  equals,
+  getSchemas,
+  id,
+  label,
+  refuse,
+} from "prove-rl/server";
 import { getDue, listWaterings, PlantCare, plantFields, plants, room } from "./state.ts";
 
 const tool = createToolFactory(PlantCare);

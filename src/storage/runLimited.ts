@@ -1,5 +1,5 @@
 /**
- * Runs what a model folder of somebody else makes the program compute, such as its template, so
+ * Runs what somebody else makes the program compute, such as the template of a model folder, so
  * that it ends: a loop in it would keep the program from everything, signals included.
  */
 import { createContext, Script } from "node:vm";
@@ -26,7 +26,7 @@ export function runLimited<T>(
     const outer: unknown = context["run"];
     context["run"] = run;
     try {
-      return script.runInContext(context, { timeout }) as T;
+      return script.runInContext(context, { timeout, displayErrors: false }) as T;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
       const { user, system } = measureCpu(start);

@@ -1,8 +1,6 @@
 /** The state of the plant care server: the plants of an office and a log of their waterings. */
 import { z } from "zod";
-import { day, label } from "../../../../src/environment/fieldSchemas.ts";
-import { addDays } from "../../../../src/environment/time.ts";
-import { createTableFactory, type RowContext } from "../../../../src/servers/kit/table.ts";
+import { addDays, createTableFactory, day, label, type RowContext } from "prove-rl/server";
 
 export const rooms = ["hall", "kitchen", "library", "lobby", "studio"] as const;
 
