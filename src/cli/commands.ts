@@ -33,6 +33,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./call.ts")).call,
   },
   {
+    name: "new-server",
+    group: "Servers",
+    summary: "write a small server of your own in TypeScript",
+    load: async () => (await import("./newServer.ts")).newServer,
+  },
+  {
     name: "connect",
     group: "Servers",
     summary: "make a third-party server an environment",

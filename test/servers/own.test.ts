@@ -3,13 +3,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newServer } from "../../src/cli/newServer.ts";
 import { servers as listServers } from "../../src/cli/servers.ts";
 import { openCatalog, openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Outcome } from "../../src/environment/outcome.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { listOwnServers } from "../../src/servers/own/ownServers.ts";
 import { UserError } from "../../src/userError.ts";
+import { checkReplay } from "../../src/trajectory/replay.ts";
+import { listCalls } from "../../src/trajectory/trajectory.ts";
 import { runCommand } from "../cli/terminal.ts";
+import { catalog as shippedCatalog, root } from "../contracts/transports.ts";
+import { synthesizeTasks } from "../synthesis/synthesizeTasks.ts";
 
 const shipped = await loadServers();
 let folder: string;
@@ -248,5 +253,33 @@ export { server as default };`;
     expect(() => catalog.getServer("shop_item").checkAccess!()).toThrow(
       /has the tool shop_item_list, and so has the server shop/,
     );
+  });
+});
+
+describe("new-server", () => {
+  const create = (name: string) =>
+    runCommand(newServer, [name], { cwd: folder, catalog: shippedCatalog });
+
+  test("writes a server on which tasks can be made at once, and whose verdicts hold", async () => {
+    const { out } = await create("my_library");
+    expect(out).toEqual([
+      "prove/servers/my_library/server.ts",
+      "prove/servers/my_library/templates.json",
+      "prove/fixtures/my_library/full.fixture.json",
+    ]);
+    const folders = [join(folder, "prove/fixtures"), join(root, "resources/servers")];
+    const own = await listOwnServers(folders, shipped);
+    const catalog = openCatalog(shipped, folders, undefined, own);
+    const { tasks } = await synthesizeTasks(12, { catalog, servers: ["my_library"] });
+    const calls = tasks.flatMap(it => listCalls(it.trajectory).map(call => call.name));
+    expect(new Set(calls)).toEqual(new Set(own[0]!.tools.keys()));
+    for (const it of tasks) expect(checkReplay(catalog, it.trajectory).verdict).toBe("same");
+  });
+
+  test("refuses names that are taken or not valid, and overwrites nothing", async () => {
+    await expect(create("banking")).rejects.toThrow(/there is a server banking already/);
+    await expect(create("My Library")).rejects.toThrow(/cannot be the name of a server/);
+    write({ "my_library/templates.json": "{}" });
+    await expect(create("my_library")).rejects.toThrow(/templates\.json exists/);
   });
 });
