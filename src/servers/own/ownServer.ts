@@ -187,12 +187,12 @@ function describeIssue(error: z.ZodError): string {
 /** Why a module could not be run, with the line in the server's own files. */
 function explainFailure(file: string, error: unknown): unknown {
   if (error instanceof UserError) return error;
-  const { message, stack = "", loc } = error as Error & Located;
+  const { message, stack = "", loc } = error as Partial<Error> & Located;
   const folder = dirname(file);
   const place = stack.slice(stack.indexOf(folder) + folder.length);
   const [, own, line] = stack.includes(folder) ? (/^([^\n:]*):(\d+)/.exec(place) ?? []) : [];
   const at = own === undefined ? `${file}${loc ? `:${loc.line}` : ""}` : `${folder}${own}:${line}`;
-  const [reason = ""] = String(message ?? error).split("\n");
+  const [reason = ""] = (message ?? String(error)).split("\n");
   return new UserError(`${at} cannot be loaded: ${reason}`, "correct that line", { cause: error });
 }
 
