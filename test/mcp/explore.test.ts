@@ -128,6 +128,9 @@ test("things in lists of objects: what is deleted together, and what is new", as
     '"x-entity":"entity"',
     '"x-entity":"observation"',
   ]);
-  // what is created is not there yet
+  // what is created is not there yet, and is a thing afterwards
   expect(listThings("create_entities")).toBe(null);
+  expect(file.tools["notes_create_entities"]!.outputSchema).toMatchObject({
+    properties: { entities: { items: { properties: { name: { "x-entity": "entity" } } } } },
+  });
 });

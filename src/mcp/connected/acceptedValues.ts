@@ -8,7 +8,7 @@ import {
   getText,
   listTextPaths,
   setAt,
-} from "./argumentPaths.ts";
+} from "../../environment/argumentPaths.ts";
 import { createArguments, isSearch } from "./exampleArguments.ts";
 import { findKinds, toNoun, type AcceptedValue } from "./entityKinds.ts";
 import type { Trial, Trials } from "./trials.ts";

@@ -5,7 +5,7 @@
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, LoggedCall } from "../../environment/server.ts";
-import { getAt, getFieldName, getText, setAt, splitPath } from "./argumentPaths.ts";
+import { getAt, getFieldName, getText, setAt, splitPath } from "../../environment/argumentPaths.ts";
 import { listTexts, type KnownTexts } from "./exampleArguments.ts";
 import type { ServerFile } from "./serverFile.ts";
 import type { StateReference } from "./statePool.ts";
@@ -108,8 +108,6 @@ async function isAbout(
 ): Promise<boolean> {
   if (kind.inputs.some(it => it.tool === call.name && getText(call.arguments, it.key) === text))
     return true;
-  // what people say may be any text
-  if (kind.isSpoken) return false;
   const reader = kind.inputs.find(({ tool, key }) => {
     const sample = trials.samples.get(tool);
     return sample && !sample.writes && getAt(sample.call.arguments, key) !== undefined;
@@ -117,10 +115,12 @@ async function isAbout(
   if (!reader) return false;
   const { name, arguments: args } = trials.samples.get(reader.tool)!.call;
   const read = { name, arguments: setAt(args, reader.key, text) };
-  const { outcome } = await trials.call(read, after);
+  const [{ outcome }, before] = [await trials.call(read, after), (await trials.call(read)).outcome];
   if (outcome.kind !== "ok" || isFailure(outcome.value)) return false;
-  const before = await trials.call(read);
-  return before.outcome.kind !== "ok" || isFailure(before.outcome.value);
+  if (before.kind !== "ok" || isFailure(before.value)) return true;
+  // what people say is often looked for, and then nothing is found
+  const [shown, shownBefore] = [outcome.value, before.value].map(it => JSON.stringify(it));
+  return kind.isSpoken && shown!.includes(text) && !shownBefore!.includes(text);
 }
 
 /** Writes the kinds into the schemas of the tools. */

@@ -123,11 +123,11 @@ export function addExamples(schema: JsonSchema, texts: KnownTexts, key = ""): Js
 
 const names = ["Winter plans", "Team lunch", "Garden ideas", "Reading list", "Packing list"];
 const sentences = [
-  "Ask Dana about the invoice.",
-  "The meeting moved to Thursday.",
-  "Order more paper for the printer.",
-  "Water the plants before the weekend.",
-  "The new chairs arrive in May.",
+  "Ask Dana about the invoice",
+  "The meeting moved to Thursday",
+  "Order more paper for the printer",
+  "Water the plants before the weekend",
+  "The new chairs arrive in May",
 ];
 const genericTexts: readonly (readonly [RegExp, readonly string[]])[] = [
   [/date|day$|^due|^on$/i, ["2026-04-14", "2026-05-04", "2026-06-22"]],

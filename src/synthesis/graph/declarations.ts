@@ -3,18 +3,27 @@
  * that look an entity up, and the plain values. Works for every server that annotates its schemas.
  */
 import { isJsonObject } from "../../environment/json.ts";
-import { getKeyword, listBranches, removeNull } from "../../environment/schemaKeywords.ts";
+import {
+  getKeyword,
+  getProperties,
+  listBranches,
+  listRequired,
+  removeNull,
+} from "../../environment/schemaKeywords.ts";
 import type { JsonSchema, Server, Tool } from "../../environment/server.ts";
 
 export interface EntityInput {
+  /** The argument that it is, or that it is a part of. */
   readonly key: string;
+  /** Where it is: the key, or `relations[].from` in a list of objects. */
+  readonly path: string;
   readonly entity: string;
   readonly isRequired: boolean;
   /** People know the identifier itself and say it. */
   readonly isSpoken: boolean;
-  /** The argument is a list of identifiers. */
+  /** It is a list of identifiers. */
   readonly isList: boolean;
-  /** The argument's schema without `null`. */
+  /** Its schema without `null`. */
   readonly schema: JsonSchema;
 }
 
@@ -84,7 +93,7 @@ function buildDeclarations(tools: readonly Tool[]): Declarations {
     drafts.map(({ tool, inputs, labels, values, outputs, labelOutputs }) => {
       const nameInputs = labels
         .filter(it => nameOnly.has(it.entity))
-        .map(it => ({ ...it, isSpoken: true }));
+        .map(it => ({ ...it, path: it.key, isSpoken: true }));
       return [
         tool.name,
         {
@@ -114,16 +123,13 @@ function readInputs(tool: Tool): ToolInputs {
   )) {
     const schema = removeNull(published);
     const isRequired = required.includes(key);
-    const items =
-      schema["type"] === "array" ? removeNull((schema["items"] ?? {}) as JsonSchema) : undefined;
-    const entity = getKeyword(schema, "x-entity") ?? (items && getKeyword(items, "x-entity"));
+    const inputs = readEntities(schema, key).map(it => ({ ...it, key, isRequired }));
+    result.inputs.push(...inputs);
+    if (inputs[0]?.path === key) continue;
+    const items = getItems(schema);
     const label = getKeyword(schema, "x-label") ?? (items && getKeyword(items, "x-label"));
-    const isList = items !== undefined;
-    if (entity !== undefined) {
-      const isSpoken = (items ?? schema)["x-spoken"] === true;
-      result.inputs.push({ key, entity, isRequired, isSpoken, isList, schema });
-    } else if (label !== undefined)
-      result.labels.push({ key, entity: label, isRequired, isList, schema });
+    if (label !== undefined)
+      result.labels.push({ key, entity: label, isRequired, isList: items !== undefined, schema });
     else {
       const isSensitive = isSensitiveArgument(key, schema);
       result.values.push({ key, isRequired, isSensitive, schema });
@@ -131,6 +137,24 @@ function readInputs(tool: Tool): ToolInputs {
   }
   return result;
 }
+
+/** The entities that a part of the arguments refers to: itself, or parts of its objects. */
+function readEntities(schema: JsonSchema, path: string): Omit<EntityInput, "key" | "isRequired">[] {
+  const items = getItems(schema);
+  const entity = getKeyword(schema, "x-entity") ?? (items && getKeyword(items, "x-entity"));
+  if (entity !== undefined) {
+    const isSpoken = (items ?? schema)["x-spoken"] === true;
+    return [{ path, entity, isSpoken, isList: items !== undefined, schema }];
+  }
+  const object = items ?? schema;
+  const properties = getProperties(object);
+  return listRequired(object).flatMap(key =>
+    readEntities(removeNull(properties[key] ?? {}), `${path}${items ? "[]" : ""}.${key}`),
+  );
+}
+
+const getItems = (schema: JsonSchema): JsonSchema | undefined =>
+  schema["type"] === "array" ? removeNull((schema["items"] ?? {}) as JsonSchema) : undefined;
 
 const secretWords = new Set([
   "password",

@@ -91,7 +91,7 @@ function findEdgesBetween(a: ToolDeclaration, b: ToolDeclaration): Edge[] {
         a: a.tool.name,
         b: b.tool.name,
         kind: "explicit",
-        via: { output: output.path, input: input.key, entity: input.entity },
+        via: { output: output.path, input: input.path, entity: input.entity },
         confidence,
       },
     ];

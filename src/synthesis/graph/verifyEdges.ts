@@ -2,6 +2,7 @@
  * Verifies the edges of a dependency graph on live sessions: calls the first tool, passes its
  * result to the second, and reports whether that call succeeds. The graph itself does not change.
  */
+import { setAt } from "../../environment/argumentPaths.ts";
 import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
@@ -147,7 +148,7 @@ class FixtureVerifier {
       this.#chooseArguments(b, random) ??
       (isAlone ? {} : undefined);
     const isList = inputs.some(it => it.key === input && it.isList);
-    return args && { ...args, [input]: isList ? [value] : value };
+    return args && (isList ? { ...args, [input]: [value] } : setAt(args, input, value));
   }
 
   /**
@@ -158,7 +159,7 @@ class FixtureVerifier {
     id: string,
     result: Json,
   ): ResultEntity | undefined {
-    const entity = this.#declarations.get(b)!.inputs.find(it => it.key === input)?.entity;
+    const entity = this.#declarations.get(b)!.inputs.find(it => it.path === input)?.entity;
     return findEntities(this.#declarations.get(a)!, result).find(
       it => it.entity === entity && it.id === id,
     );

@@ -48,6 +48,7 @@ function createPlan(
         ["event", [standup]],
         ["message", [message]],
       ]),
+      rows: [],
       find: () => undefined,
     },
     tools: [],

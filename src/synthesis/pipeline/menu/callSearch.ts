@@ -79,10 +79,8 @@ function listIds(
 }
 
 /** The arguments to try: the required ones, with each optional one, and as the user said them. */
-function listReadArguments(
-  { tool, inputs, labels, values }: ToolDeclaration,
-  start: SearchStart,
-): JsonObject[] {
+function listReadArguments(declaration: ToolDeclaration, start: SearchStart): JsonObject[] {
+  const { tool, inputs, labels, values } = declaration;
   const choices = new Map<string, readonly Json[]>();
   for (const it of inputs) {
     const ids = listIds(tool.server, it, start);
@@ -92,7 +90,7 @@ function listReadArguments(
     choices.set(it.key, [...new Set(start.labels)].slice(0, readLimits.values));
   for (const it of values)
     choices.set(it.key, listReadValues(it.key, it.schema, it.isRequired, start));
-  const all = [...inputs, ...labels, ...values];
+  const all = listInputs(declaration);
   const required = combine(
     all.filter(it => it.isRequired).map(it => [it.key, choices.get(it.key)!]),
     readLimits.combinations,
@@ -295,8 +293,9 @@ class WriteSearch {
   }
 }
 
+/** The arguments; what an object refers to is a part of its value. */
 const listInputs = ({ inputs, labels, values }: ToolDeclaration) => [
-  ...inputs,
+  ...inputs.filter(it => it.path === it.key),
   ...labels,
   ...values,
 ];

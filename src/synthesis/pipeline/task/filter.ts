@@ -8,6 +8,7 @@ import { canonicalJson, type Json, type JsonObject } from "../../../environment/
 import { repeatCalls } from "../../../trajectory/replay.ts";
 import type { Task } from "../../../trajectory/task.ts";
 import { getCallFault, getCallValue, listCalls } from "../../../trajectory/trajectory.ts";
+import { listAt } from "../../../environment/argumentPaths.ts";
 import { getDeclarations } from "../../graph/declarations.ts";
 import { containsToken } from "../../../trajectory/valueMatching.ts";
 
@@ -76,9 +77,11 @@ function listUnspokenIds(name: string, args: JsonObject, catalog: Catalog): stri
   const tool = catalog.tools.get(name)!;
   const { inputs } = getDeclarations(catalog.getServer(tool.server)).get(name)!;
   return inputs.flatMap(it =>
-    it.isSpoken || args[it.key] === undefined
+    it.isSpoken
       ? []
-      : [args[it.key]].flat().filter(id => typeof id === "string"),
+      : listAt(args, it.path)
+          .flat()
+          .filter(id => typeof id === "string"),
   );
 }
 

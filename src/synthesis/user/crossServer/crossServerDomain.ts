@@ -39,6 +39,7 @@ export function createCrossServerDomain(domains: readonly ServerDomain[]): Conve
     templates: combineTemplates(domains),
     sample: {
       instances,
+      rows: domains.flatMap(it => it.sample.rows),
       find(entity, id) {
         const dot = entity.indexOf(".");
         const domain = domainsByName.get(entity.slice(0, dot));
@@ -100,6 +101,8 @@ function combineTemplates(domains: readonly ServerDomain[]): ServerTemplates {
         const own = findArgumentTemplates(templates, tool.name, key);
         if (own) args[`${tool.name}.${key}`] = own;
       }
+      for (const [key, own] of Object.entries(templates.arguments))
+        if (key.startsWith(`${tool.name}.`)) args[key] = own;
     }
   }
   const self = domains.map(it => it.templates.self).find(it => it !== undefined);

@@ -2,7 +2,7 @@
  * The entities of a server that a conversation can be about, with what read tools have shown of
  * them, and how they are sampled from a live session.
  */
-import type { JsonObject, Json } from "../../../environment/json.ts";
+import { isJsonObject, type JsonObject, type Json } from "../../../environment/json.ts";
 import { type ToolDeclaration, getDeclarations } from "../../graph/declarations.ts";
 import { type ResultEntity, findEntities } from "../../../trajectory/entities.ts";
 import type { Server } from "../../../environment/server.ts";
@@ -21,6 +21,8 @@ export interface EntityInstance extends ResultEntity {
 export interface EntitySample {
   /** By entity, in the order of discovery. */
   readonly instances: ReadonlyMap<string, readonly EntityInstance[]>;
+  /** Objects that results have shown, in the order of discovery. */
+  readonly rows: readonly JsonObject[];
   /** Finds an instance by its id, including those beyond the limit of `instances`. */
   find(entity: string, id: string): EntityInstance | undefined;
 }
@@ -75,10 +77,10 @@ export interface MentionText {
 // Samples the entities of a live session by calling its read tools.
 
 /**
- * Instances kept of one entity, calls made in total, and instances that one tool is called for in
- * each round.
+ * Instances kept of one entity, calls made in total, instances that one tool is called for in each
+ * round, and objects kept.
  */
-const limits = { instances: 30, calls: 150, callsPerRound: 8 };
+const limits = { instances: 30, calls: 150, callsPerRound: 8, rows: 200 };
 
 type InstancesById = Map<string, EntityInstance>;
 
@@ -90,6 +92,7 @@ export function sampleEntities(server: Server, session: Session, random: Random)
   const byEntity = new Map<string, InstancesById>();
   const tools = [...getDeclarations(server).values()].filter(isDiscoveryTool);
   const called = new Set<string>();
+  const rows: JsonObject[] = [];
   for (let round = 0; round < 3; round++) {
     for (const declaration of tools) {
       for (const args of chooseArguments(declaration, byEntity, random)) {
@@ -97,7 +100,9 @@ export function sampleEntities(server: Server, session: Session, random: Random)
         if (called.has(key) || called.size >= limits.calls) continue;
         called.add(key);
         const { outcome } = session.call(declaration.tool.name, args);
-        if (outcome.kind === "ok") addInstances(declaration, args, outcome.value, byEntity);
+        if (outcome.kind !== "ok") continue;
+        addInstances(declaration, args, outcome.value, byEntity);
+        addRows(outcome.value, rows);
       }
     }
   }
@@ -107,7 +112,13 @@ export function sampleEntities(server: Server, session: Session, random: Random)
       random.shuffle([...all.values()]).slice(0, limits.instances),
     ]),
   );
-  return { instances, find: (entity, id) => byEntity.get(entity)?.get(id) };
+  return { instances, rows, find: (entity, id) => byEntity.get(entity)?.get(id) };
+}
+
+function addRows(value: Json, rows: JsonObject[]): void {
+  if (rows.length >= limits.rows || value === null || typeof value !== "object") return;
+  if (isJsonObject(value)) rows.push(value);
+  for (const it of Object.values(value)) addRows(it, rows);
 }
 
 /** Whether a tool is a read whose only required input, if any, is an entity. */

@@ -179,7 +179,7 @@ export class IntentSearch {
       (it, i) => required.findIndex(other => other.entity === it.entity) === i,
     );
     return Object.fromEntries(
-      first.map(it => [it.key, focus.filter(instance => instance.entity === it.entity)]),
+      first.map(it => [it.path, focus.filter(instance => instance.entity === it.entity)]),
     );
   }
 }

@@ -6,7 +6,7 @@ import { formatValue, isMoney, formatReplyValue } from "../../text/formatValue.t
 import { chooseAlternatives, fillSlots, findSlots, markVerbatim } from "../../text/templateText.ts";
 import type { ResultEntity } from "../../../trajectory/entities.ts";
 import { getEntityKey, type EntityInstance } from "../entities/entitySample.ts";
-import { isSelf } from "../intents/createIntent.ts";
+import { isSelf } from "../intents/entityArguments.ts";
 import { findsSomething, type FeasibilityResult } from "../intents/feasibility.ts";
 import { findLookUps, listRows, readWithLargestLimit, type LookUp } from "../entities/lookUps.ts";
 import type { RecoveryRequest, Flow, RecoverySource } from "./recoveryRequest.ts";

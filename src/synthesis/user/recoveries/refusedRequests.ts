@@ -12,7 +12,7 @@ import { findsSomething, type FeasibilityResult } from "../intents/feasibility.t
 import type { Intent } from "../intents/intent.ts";
 import type { RecoveryRequest } from "./recoveryRequest.ts";
 import type { JsonSchema } from "../../../environment/server.ts";
-import { renderArgumentValue } from "../intents/createIntent.ts";
+import { renderArgumentValue } from "../intents/plainValues.ts";
 
 /** Repairs that one request may need, and repairs that a repair may need itself. */
 const limits = { repairs: 3, depth: 2 };

@@ -2,14 +2,9 @@
  * The texts in the arguments of a call, by their paths: `folder`, or `relations[].from` in a list of
  * objects.
  */
-import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
-import {
-  getProperties,
-  listRequired,
-  removeNull,
-  toSchema,
-} from "../../environment/schemaKeywords.ts";
-import type { JsonSchema } from "../../environment/server.ts";
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
+import { getProperties, listRequired, removeNull, toSchema } from "./schemaKeywords.ts";
+import type { JsonSchema } from "./server.ts";
 
 /** The paths of texts and of lists of texts of which any may be given. */
 export function listTextPaths(published: JsonSchema, path = ""): string[] {
@@ -38,12 +33,19 @@ export const getFieldName = (path: string): string => path.split(/[.\]]/).at(-1)
 export const getObjectPath = (path: string): string | undefined =>
   path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : undefined;
 
+/** What is at a path, in each item of its lists. */
+export const listAt = (args: JsonObject, path: string): Json[] =>
+  splitPath(path).reduce<Json[]>(
+    (found, part) =>
+      found.flatMap(it => {
+        if (part === "[]") return Array.isArray(it) ? (it as Json[]) : [];
+        return isJsonObject(it) && it[part] !== undefined ? [it[part]] : [];
+      }),
+    [args],
+  );
+
 /** What is at a path, in the first item of each list. */
-export const getAt = (args: JsonObject, path: string): Json | undefined =>
-  splitPath(path).reduce<Json | undefined>((it, part) => {
-    if (part === "[]") return Array.isArray(it) ? (it[0] as Json) : undefined;
-    return isJsonObject(it) ? it[part] : undefined;
-  }, args);
+export const getAt = (args: JsonObject, path: string): Json | undefined => listAt(args, path)[0];
 
 /** The text at a path; of a list of texts, the first one. */
 export function getText(args: JsonObject, path: string): Json | undefined {
