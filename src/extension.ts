@@ -15,7 +15,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const { ReadOnlyFiles } = await load(() => import("./editor/shared/readOnlyFiles.ts"));
   const files = new ReadOnlyFiles();
   const { ServerDefinitions } = await load(() => import("./editor/shared/serverDefinitions.ts"));
-  const definitions = new ServerDefinitions(folder);
+  const definitions = new ServerDefinitions(folder, context.extensionUri);
+  context.subscriptions.push(definitions);
 
   const { registerFixtures } = await load(() => import("./editor/fixtures/register.ts"));
   const fixtures = registerFixtures(context, { folder, files, definitions });

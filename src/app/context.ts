@@ -40,9 +40,10 @@ export async function openShippedCatalog(
   const { openCatalog } = await import("../environment/catalog.ts");
   const { loadServers } = await import("../servers/catalog.ts");
   const { listOwnServers } = await import("../servers/own/ownServers.ts");
+  const { StateThread } = await import("../mcp/connected/stateThread.ts");
   const { loadConnectedServers } = await import("../mcp/connected/workspaceServers.ts");
   const shipped = await loadServers();
-  const connected = loadConnectedServers(fixtureFolders, thread);
+  const connected = loadConnectedServers(fixtureFolders, new StateThread(thread));
   const own = await listOwnServers(fixtureFolders, [...shipped, ...connected]);
   return openCatalog(shipped, fixtureFolders, undefined, [...connected, ...own]);
 }

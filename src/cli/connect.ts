@@ -9,7 +9,12 @@ import { formatFixture, getFixtureFile } from "../environment/fixture.ts";
 import { listRequired, getProperties } from "../environment/schemaKeywords.ts";
 import { storeConsent } from "../mcp/connected/consents.ts";
 import { exploreServer } from "../mcp/connected/explore.ts";
-import { getServerFile, readServerFile, type ServerFile } from "../mcp/connected/serverFile.ts";
+import {
+  getServerFile,
+  readServerFile,
+  suggestServerName,
+  type ServerFile,
+} from "../mcp/connected/serverFile.ts";
 import { StatePool } from "../mcp/connected/statePool.ts";
 import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
@@ -80,11 +85,7 @@ export const connect = defineCommand({
 });
 
 function chooseName(wanted: string, { catalog }: CliContext): string {
-  const name = wanted
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "_")
-    .replaceAll(/^[_\d]+|_+$/g, "")
-    .slice(0, 31);
+  const name = suggestServerName(wanted);
   if (!/^[a-z][a-z0-9_]{1,30}$/.test(name))
     throw new UserError(`${wanted} cannot be the name of a server in tasks`, "add --as NAME");
   if (catalog.servers.has(name))

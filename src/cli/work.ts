@@ -18,6 +18,7 @@ import {
 } from "../synthesis/pipeline/run/runSynthesis.ts";
 import { UserError } from "../userError.ts";
 import { defineCommand, type CliContext } from "./command.ts";
+import { openShippedCatalog } from "../app/context.ts";
 import { EditorModel } from "../app/teachers.ts";
 import { prepareEngineFolder } from "../app/engineFolder.ts";
 import { limitHeapGrowth, createShardStarter } from "../app/shardThread.ts";
@@ -47,37 +48,48 @@ export const work = defineCommand({
       return result;
     };
     const report = limitRate((it: WorkProgress) => channel.notify("advanced", it));
+    // the servers of the workspace that the fixtures belong to, wherever the program was started
+    const createContext = async (
+      { fixtures }: { fixtures: readonly string[] },
+      signal: AbortSignal,
+    ) => ({
+      ...context,
+      catalog: await openShippedCatalog(fixtures, context.thread),
+      signal,
+    });
     channel.handle("synthesize", async (request, signal) =>
-      finish(await synthesizeFor(request, { ...context, signal }, channel)),
+      finish(await synthesizeFor(request, await createContext(request, signal), channel)),
     );
     channel.handle("checkFit", async (request, signal) => {
       // loads the numerics
       const { checkFit } = await import("../app/work.ts");
-      return finish(await checkFit(request, { ...context, signal }, report));
+      return finish(await checkFit(request, await createContext(request, signal), report));
     });
-    channel.handle("plan", async ({ config, model, fixtures }, signal) => {
+    channel.handle("plan", async (request, signal) => {
       const { makePlan } = await import("../app/makePlan.ts");
-      const catalog = context.catalog.reopen(fixtures);
-      return finish(await makePlan(config, model, { dist: context.dist, catalog, signal }));
+      const { config, model } = request;
+      return finish(await makePlan(config, model, await createContext(request, signal)));
     });
     channel.handle("evaluate", async (request, signal) => {
       const { evaluateStudents } = await import("../app/work.ts");
-      return finish(await evaluateStudents(request, { ...context, signal }, report));
+      return finish(await evaluateStudents(request, await createContext(request, signal), report));
     });
     channel.handle("scoreAttempts", async (request, signal) => {
       limitHeapGrowth();
       return finish(
-        await scoreForTable(request, { ...context, program: context.thread, signal }, it =>
-          channel.notify("scored", it),
+        await scoreForTable(
+          request,
+          { ...(await createContext(request, signal)), program: context.thread },
+          it => channel.notify("scored", it),
         ),
       );
     });
     channel.handle("attempt", async (request, signal) => {
       const { attemptTask } = await import("../app/work.ts");
-      return finish(await attemptTask(request, { ...context, signal }));
+      return finish(await attemptTask(request, await createContext(request, signal)));
     });
     channel.handle("prepareEngine", async (request, signal) => {
-      await prepareEngineFor(request, { ...context, signal });
+      await prepareEngineFor(request, await createContext(request, signal));
       return finish({});
     });
     channel.open();
@@ -91,8 +103,7 @@ function prepareEngineFor(
   { fixtures, ...request }: EngineWork,
   context: CliContext,
 ): Promise<void> {
-  const catalog = context.catalog.reopen(fixtures);
-  return prepareEngineFolder({ ...context, catalog }, { ...request, fixtures: fixtures[0]! });
+  return prepareEngineFolder(context, { ...request, fixtures: fixtures[0]! });
 }
 
 function synthesizeFor(
@@ -104,7 +115,7 @@ function synthesizeFor(
   // the tasks are in the workspace's own folder, and so are its verdicts on edges
   const prove = dirname(dirname(request.file));
   return runSynthesis(request, {
-    catalog: catalog.reopen(fixtures),
+    catalog,
     resources,
     prove,
     createTeacher: () => chooseTeacher(teacher, channel, printNote),

@@ -8,6 +8,7 @@ import { openCatalog, type Catalog, type CatalogLimits } from "../environment/ca
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
 import { listOwnServers } from "../servers/own/ownServers.ts";
+import { StateThread } from "../mcp/connected/stateThread.ts";
 import { loadConnectedServers } from "../mcp/connected/workspaceServers.ts";
 import { canHaveVariants, synthesizeVariants } from "../synthesis/pipeline/variants.ts";
 import { writeEnd } from "../run/folder.ts";
@@ -48,7 +49,7 @@ async function openCatalogOf(
       : new URL("thread.js", import.meta.url),
   );
   const shipped = await loadServers();
-  const connected = loadConnectedServers(fixtures, thread);
+  const connected = loadConnectedServers(fixtures, new StateThread(thread));
   const own = await listOwnServers(fixtures, [...shipped, ...connected]);
   return openCatalog(shipped, fixtures, limits, [...connected, ...own]);
 }

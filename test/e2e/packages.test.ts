@@ -121,6 +121,23 @@ describe.each([
     expect(JSON.parse(stdout)).toMatchObject({ outcome: { kind: "ok" } });
   });
 
+  test("runs a server that the folder defines in TypeScript", () => {
+    const example = join(repository, "test/servers/example/prove");
+    cpSync(example, join(home, "prove"), { recursive: true });
+    const { stdout, stderr, status } = prove(
+      ...[
+        "call",
+        "plant_care_get_plant",
+        '{"plant_id": "plant_101"}',
+        "--fixture",
+        "small",
+        "--json",
+      ],
+    );
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: { value: { plant: "Big Monstera" } } });
+  });
+
   test("replays the example's tasks", () => {
     const example = join(repository, "resources/example/prove/tasks");
     // some tasks are on a fixture of the workspace

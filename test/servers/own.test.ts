@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { newServer } from "../../src/cli/newServer.ts";
 import { servers as listServers } from "../../src/cli/servers.ts";
 import { openCatalog, openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
@@ -119,6 +119,13 @@ test("nothing of it runs before it is needed", async () => {
   expect(globalThis).not.toHaveProperty("hasRunOwnServer");
   expect(catalog.tools.has("counter_add")).toBe(false);
   expect(globalThis).toHaveProperty("hasRunOwnServer");
+});
+
+test("nothing is loaded for an editor whose workspace is not trusted", async () => {
+  write({ "counter/server.ts": counter(), ...describeModule });
+  vi.stubEnv("PROVE_RESTRICTED", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect((await open()).own.size).toBe(0);
 });
 
 describe("a call is broken, and changes nothing,", () => {

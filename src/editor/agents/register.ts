@@ -85,7 +85,7 @@ class AgentOffer implements McpServerDefinitionProvider, Disposable {
     // loading the definitions takes time
     return names.size === 0
       ? []
-      : (await this.#dependencies.definitions.loadServers()).filter(it => names.has(it.name));
+      : (await this.#dependencies.definitions.loadShipped()).filter(it => names.has(it.name));
   }
 
   /** Lists what is offered; the port is only known when the service runs. */
@@ -136,7 +136,7 @@ class AgentOffer implements McpServerDefinitionProvider, Disposable {
   async chooseServers(preferred?: string): Promise<void> {
     requireTrust("offering a server to agents");
     const current = getSetting("agentServers");
-    const items = (await this.#dependencies.definitions.loadServers()).map(server => ({
+    const items = (await this.#dependencies.definitions.loadShipped()).map(server => ({
       label: server.name,
       description: `${server.tools.size} tools · ${server.category}`,
       detail: server.summary,

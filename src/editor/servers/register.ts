@@ -3,7 +3,7 @@
  * connected ones.
  */
 import { join } from "node:path";
-import { workspace, type Disposable, type ExtensionContext, type TreeView } from "vscode";
+import { Uri, workspace, type Disposable, type ExtensionContext, type TreeView } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { createTree } from "../shared/treeView.ts";
@@ -17,6 +17,8 @@ import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { LiveSessions, formatSessionTitle, type LiveSession } from "./liveSessions.ts";
+import { OwnServerCommands } from "./ownServerCommands.ts";
+import { registerServerFileChecks } from "./serverFileChecks.ts";
 import { type NodeOf, type ServersNode, ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
 import { ArgumentDrafts, SessionStore } from "./storedSessions.ts";
@@ -62,6 +64,12 @@ export function registerServers(
     documents: sessionDocuments,
   });
   const connectionCommands = new ConnectionCommands(connections, drafts, connectedDocuments);
+  const ownServerCommands = new OwnServerCommands({
+    folder,
+    definitions,
+    connections,
+    dist: Uri.joinPath(context.extensionUri, "dist").fsPath,
+  });
   const tree = new ServersTree({ definitions, fixtures, sessions, connections });
   const view = createTree("prove.servers", tree);
   files.provide("/sessions/", ({ path }) => sessionCommands.readDocument(path));
@@ -73,6 +81,8 @@ export function registerServers(
     view,
     sessions.onDidChange(() => sessionDocuments.refresh()),
     connections.onDidChange(() => connectedDocuments.refresh()),
+    definitions.onDidChange(() => tree.refresh()),
+    ...registerServerFileChecks(),
     ...subscribeTree(tree, { folder, sessions, connections }),
     sessions.onDidOpen(live => reportRejection(revealSession(tree, view, live))),
   );
@@ -87,6 +97,9 @@ export function registerServers(
     closeSession: (node?: ServersNode) => getCommands(node).close(node),
     saveSession: (node?: ServersNode) => sessionCommands.save(node),
     connectServer: () => connectionCommands.openConfiguration(),
+    newServer: () => ownServerCommands.create(),
+    exploreServer: (node?: ServersNode) => ownServerCommands.explore(node),
+    openServerFile: (node?: ServersNode) => ownServerCommands.openFile(node),
     showCall: (node: CallNode) =>
       node.kind === "call"
         ? sessionCommands.showCall(node.live, node.call)

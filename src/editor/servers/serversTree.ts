@@ -11,6 +11,7 @@ import {
 } from "vscode";
 import type { Server, Tool } from "../../environment/server.ts";
 import type { SessionCall } from "../../service/sessions/sessionTable.ts";
+import { UserError } from "../../userError.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { originTexts } from "../fixtures/fixtureNames.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
@@ -73,6 +74,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
     return [
       ...servers.map(server => ({ kind: "server" as const, server })),
       ...listConnections(connections),
+      ...(definitions.areOwnWithheld ? [{ kind: "withheld" as const }] : []),
     ];
   }
 
@@ -119,6 +121,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
       case "call":
       case "more":
       case "moreFixtures":
+      case "withheld":
         return [];
       default:
         throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
@@ -162,6 +165,8 @@ export type ServersNode = OwnNode | ConnectedNode;
 /** A node of one of the product's own servers. */
 type OwnNode =
   | { readonly kind: "server"; readonly server: Server }
+  /** In place of the workspace's own servers, which are not loaded. */
+  | { readonly kind: "withheld" }
   | { readonly kind: "fixtures"; readonly server: Server }
   | { readonly kind: "tools"; readonly server: Server }
   | { readonly kind: "fixture"; readonly file: FixtureFile }
@@ -198,6 +203,8 @@ function getNodeId(node: OwnNode): string {
     case "more":
     case "moreFixtures":
       return `${node.kind}/${node.server}`;
+    case "withheld":
+      return node.kind;
     case "session":
     case "calls":
       return `${node.kind}/${node.live.number}/${node.server}`;
@@ -216,6 +223,8 @@ function createItem(node: OwnNode): TreeItem {
   switch (node.kind) {
     case "server":
       return createServerItem(node.server);
+    case "withheld":
+      return createWithheldItem();
     case "fixtures":
       return createTreeItem("Fixtures", Expanded, { context: "fixtures" });
     case "tools":
@@ -253,14 +262,46 @@ function createItem(node: OwnNode): TreeItem {
   }
 }
 
-function createServerItem({ name, tools, category, summary }: Server): TreeItem {
+function createServerItem(server: Server): TreeItem {
+  const { name, tools, category, summary } = server;
+  const isOwn = server.folder !== undefined || server.isConnected;
+  const problem = findAccessProblem(server);
+  if (problem)
+    return createTreeItem(name, Collapsed, {
+      icon: icons.warning,
+      description: `${problem.what}; ${problem.remedy}`,
+      context: "ownServer",
+      tooltip: problem.message,
+    });
   const offered = getSetting("agentServers").includes(name) ? " · offered to agents" : "";
   return createTreeItem(name, Collapsed, {
     icon: icons.server,
     description: `${tools.size} tools · ${category}${offered}`,
-    context: "server",
+    context: isOwn ? "ownServer" : "server",
     tooltip: summary,
   });
+}
+
+/** Why no session can be opened on a server. */
+function findAccessProblem(server: Server): UserError | undefined {
+  try {
+    server.checkAccess?.();
+    return undefined;
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+}
+
+function createWithheldItem(): TreeItem {
+  const item = createTreeItem("Servers of this workspace", None, {
+    icon: icons.warning,
+    description: "not loaded, because the workspace is not trusted",
+    context: "withheld",
+    tooltip: "They are code and programs, which run with your rights.",
+  });
+  item.command = { command: "workbench.trust.manage", title: "Manage Trust" };
+  return item;
 }
 
 function createFixtureItem(file: FixtureFile): TreeItem {

@@ -7,9 +7,10 @@ import { type ChildProcess, execFile, fork } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { CancellationError, type CancellationToken } from "vscode";
+import { CancellationError, type CancellationToken, workspace } from "vscode";
 import { type Channel, createForkChannel } from "../../channel/channel.ts";
 import type { EditorMessages, ProgramMessages } from "../../protocol/work.ts";
+import { restrictedVariable } from "../../environment/restriction.ts";
 import { findProgram } from "../../storage/processes.ts";
 import { UserError } from "../../userError.ts";
 import { type ProgressReport, showProgress } from "./notifications.ts";
@@ -91,7 +92,10 @@ export const forkProgram = (
     cwd,
     execPath: node.path,
     execArgv: [],
-    env: createEnvironment(node),
+    env: {
+      ...createEnvironment(node),
+      ...(workspace.isTrusted ? {} : { [restrictedVariable]: "1" }),
+    },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
 

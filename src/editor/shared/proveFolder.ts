@@ -10,7 +10,7 @@ import { setShippedFolder } from "./editorText.ts";
 import { ActionableError } from "./report.ts";
 import { getSetting } from "./settings.ts";
 
-const parts = ["fixtures", "tasks", "runs", "models", "mcp.json"] as const;
+const parts = ["fixtures", "tasks", "runs", "models", "servers", "mcp.json"] as const;
 type FolderPart = (typeof parts)[number];
 
 export class ProveFolder implements Disposable {

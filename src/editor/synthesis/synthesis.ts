@@ -58,6 +58,7 @@ export class Synthesis {
     if (unfinished) return this.#run(unfinished, true);
     const { choices, file } = await promptForSynthesis({
       servers: await definitions.loadServers(),
+      shipped: new Set((await definitions.loadShipped()).map(it => it.name)),
       models: await listEditorModels(),
       folder: tasksFolder,
       workspaceState,
@@ -132,7 +133,7 @@ export class Synthesis {
     const teacher = await this.#resolveTeacher(choices.teacher);
     const servers = choices.servers.length
       ? choices.servers
-      : (await definitions.loadServers()).map(it => it.name);
+      : (await definitions.loadShipped()).map(it => it.name);
     unfinished.begin(synthesis);
     try {
       const result = await synthesizeInProgram(

@@ -17,7 +17,7 @@ import { validateAddress } from "./endpointKeys.ts";
 
 /** The answers, as they are stored for the next time. They contain no secret. */
 export interface SynthesisChoices {
-  /** Empty for all servers. */
+  /** Empty for all servers that ship. */
   readonly servers: readonly string[];
   readonly teacher: TeacherChoice;
   /** The preset of the graph teacher. */
@@ -32,6 +32,8 @@ interface PromptContext {
     readonly tools: ReadonlyMap<string, unknown>;
     readonly category: string;
   }[];
+  /** The names of those that ship. */
+  readonly shipped: ReadonlySet<string>;
   /** The language models of the editor. */
   readonly models: readonly LanguageModelChat[];
   /** The folder of the new file. */
@@ -131,7 +133,7 @@ const askKind: AskQuestion = async (draft, { workspaceState }, hasBack) => {
   return true;
 };
 
-const askServers: AskQuestion = async (draft, { servers }, hasBack) => {
+const askServers: AskQuestion = async (draft, { servers, shipped }, hasBack) => {
   const items = servers.map(it => ({
     label: it.name,
     description: `${it.tools.size} tools · ${it.category}`,
@@ -141,11 +143,15 @@ const askServers: AskQuestion = async (draft, { servers }, hasBack) => {
     items,
     { title, hasBack, text: "On which servers" },
     {
-      selected: items.filter(it => draft.servers.length === 0 || draft.servers.includes(it.label)),
+      selected: items.filter(it =>
+        draft.servers.length === 0 ? shipped.has(it.label) : draft.servers.includes(it.label),
+      ),
       validate: it => (it.length === 0 ? "choose at least one server" : undefined),
     },
   );
-  draft.servers = chosen.length === servers.length ? [] : chosen.map(it => it.label);
+  const names = chosen.map(it => it.label);
+  const areShipped = names.length === shipped.size && names.every(it => shipped.has(it));
+  draft.servers = areShipped ? [] : names;
   return true;
 };
 

@@ -90,10 +90,34 @@ export const serverFileSchema = z.strictObject({
 
 export type ServerFile = z.output<typeof serverFileSchema>;
 
+export interface ServerFileProblem {
+  /** Leads to the value that is wrong. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Probes that cannot be made, or must not be. */
+export function* findProbeProblems({ probes, tools }: ServerFile): Iterable<ServerFileProblem> {
+  for (const [i, { tool }] of probes.entries()) {
+    const path = ["probes", i, "tool"];
+    if (!Object.hasOwn(tools, tool)) yield { path, message: `there is no tool ${tool}` };
+    else if (tools[tool]!.effect === "write")
+      yield { path, message: `${tool} is a write, and looking at the state must not change it` };
+  }
+}
+
 export const getServerFile = (prove: string, server: string): string =>
   join(prove, "servers", `${server}${extension}`);
 
 const extension = ".server.json";
+
+/** The name of an entry as that of a server; it may not be valid. */
+export const suggestServerName = (entry: string): string =>
+  entry
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_")
+    .replaceAll(/^[_\d]+|_+$/g, "")
+    .slice(0, 31);
 
 /** A file that cannot be used, and why. */
 interface FaultyServerFile {
@@ -130,5 +154,7 @@ export function readServerFile(file: string, name: string): ServerFile {
       `${file} is about the server ${read.server}`,
       `rename it to ${read.server}${extension}`,
     );
+  for (const { path, message } of findProbeProblems(read))
+    throw new UserError(`${file} has a faulty ${path.join(".")}: ${message}`, "correct that probe");
   return read;
 }

@@ -1,26 +1,27 @@
 /** The third-party servers that are environments: those with a file in prove/servers. */
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
+import { isRestricted } from "../../environment/restriction.ts";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import { findServerEntry } from "../mcpConfig.ts";
 import { createConnectedServer } from "./connectedServer.ts";
 import { hasConsent } from "./consents.ts";
 import { readServerFiles } from "./serverFile.ts";
-import { StateThread } from "./stateThread.ts";
+import type { StateThread } from "./stateThread.ts";
 
 /**
  * Creates the servers of the workspace that the first folder of fixtures, `prove/fixtures`, belongs
- * to. Nothing is started before a call is made, and never without the user's agreement. `program`
- * is the file of the program of worker threads.
+ * to. Nothing is started before a call is made, and never without the user's agreement. `thread`
+ * is where they run.
  */
 export function loadConnectedServers(
   fixtureFolders: readonly string[],
-  program: string,
+  thread: StateThread,
 ): readonly Server[] {
-  const prove = dirname(fixtureFolders[0] ?? "");
-  if (basename(prove) !== "prove") return [];
-  const thread = new StateThread(program);
+  const [fixtures = ""] = fixtureFolders;
+  if (isRestricted() || basename(fixtures) !== "fixtures") return [];
+  const prove = dirname(fixtures);
   return readServerFiles(prove).map(read =>
     "error" in read
       ? createFaultyServer(read.name, read.error)

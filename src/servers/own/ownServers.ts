@@ -1,6 +1,7 @@
 /** The servers that a workspace defines in TypeScript, `prove/servers/NAME/server.ts`. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isRestricted } from "../../environment/restriction.ts";
 import type { Server } from "../../environment/server.ts";
 import { readIfExists } from "../../storage/fileErrors.ts";
 import type { OwnServerLimits } from "./ownServer.ts";
@@ -15,8 +16,9 @@ export async function listOwnServers(
   others: readonly Server[],
   limits?: OwnServerLimits,
 ): Promise<readonly Server[]> {
-  const prove = dirname(fixtureFolders[0] ?? "");
-  if (basename(prove) !== "prove") return [];
+  const [fixtures = ""] = fixtureFolders;
+  if (isRestricted() || basename(fixtures) !== "fixtures") return [];
+  const prove = dirname(fixtures);
   const folder = join(prove, "servers");
   const files = (readIfExists(folder, () => readdirSync(folder)) ?? [])
     .toSorted()

@@ -1,0 +1,60 @@
+/** Servers of the workspace: one in TypeScript that is new, and a third-party one that is explored. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { notes } from "../mcp/notesWorkspace.ts";
+import { repository } from "./packaged.ts";
+import { checkVisible, Workbench } from "./workbench.ts";
+
+let workbench: Workbench;
+const servers = () => workbench.rows("Servers");
+const entry = {
+  command: process.execPath,
+  args: [join(repository, "test/mcp/notesServer.ts"), "${sandbox}"],
+  reset: { folder: "seed" },
+};
+
+beforeAll(async () => {
+  workbench = await Workbench.open({
+    "prove/mcp.json": JSON.stringify({ servers: { notes: entry } }),
+    "seed/notes.json": JSON.stringify(notes),
+  });
+  await workbench.showContainer("PROVE");
+  await workbench.collapseViews("Tasks", "Runs");
+});
+afterAll(() => workbench.close());
+
+test("a new server is listed, and tasks are made on it", async () => {
+  await workbench.runCommand("PROVE: New Server…");
+  await workbench.answer("Its name in tasks", "my_library");
+  await checkVisible(workbench.tab("server.ts"));
+  await checkVisible(servers().filter({ hasText: /^my_library.*4 tools/ }));
+  await workbench.takePicture("new-server");
+  await workbench.runCommand("PROVE: Synthesize Tasks…");
+  await workbench.choice("Other tasks…").click();
+  await workbench.type("On which servers", "");
+  await workbench.checkByKeyboard("my_library");
+  await workbench.choice("The dependency graph").click();
+  await workbench.choice("The paper's mixture").click();
+  await workbench.answer("How many tasks", "10");
+  await workbench.answer("Seed", "3");
+  await workbench.answer("The file's name", "library");
+  await checkVisible(workbench.notification(/10 tasks in .*library/));
+});
+
+test("a third-party server is explored after the person agrees, and becomes an environment", async () => {
+  await workbench.runCommand("PROVE: Explore Server…");
+  await workbench.answer("Which server to explore", "notes");
+  await workbench.answer("Its name in tasks", "notes");
+  const asked = workbench.page.locator(".monaco-dialog-box");
+  await checkVisible(asked.filter({ hasText: "notesServer.ts" }));
+  await workbench.page.keyboard.press("Enter");
+  await checkVisible(workbench.tab("notes.server.json"));
+  const file = join(workbench.folder, "prove/servers/notes.server.json");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ server: "notes", entry: "notes" });
+  const row = servers().filter({ hasText: /^notes.*tools · Connected/ });
+  await checkVisible(row);
+  await workbench.clickAction(row, "Open Session…");
+  await checkVisible(servers().filter({ hasText: /^Session 1/ }));
+  await workbench.takePicture("explored");
+});
