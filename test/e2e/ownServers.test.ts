@@ -1,4 +1,4 @@
-/** Servers of the workspace: one in TypeScript that is new, and a third-party one that is explored. */
+/** Servers of the workspace: a new one in TypeScript, and a third-party one that is explored. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

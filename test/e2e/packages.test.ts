@@ -125,14 +125,12 @@ describe.each([
     const example = join(repository, "test/servers/example/prove");
     cpSync(example, join(home, "prove"), { recursive: true });
     const { stdout, stderr, status } = prove(
-      ...[
-        "call",
-        "plant_care_get_plant",
-        '{"plant_id": "plant_101"}',
-        "--fixture",
-        "small",
-        "--json",
-      ],
+      "call",
+      "plant_care_get_plant",
+      '{"plant_id": "plant_101"}',
+      "--fixture",
+      "small",
+      "--json",
     );
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(JSON.parse(stdout)).toMatchObject({ outcome: { value: { plant: "Big Monstera" } } });

@@ -41,7 +41,7 @@ function* findEntityProblems({ tools }: ServerFile): Iterable<ServerFileProblem>
         if (!shown.has(value))
           yield {
             path,
-            message: `no result of a tool has the id of a ${String(value)}: correct the kind, or write it as x-entity into an outputSchema`,
+            message: `no result of a tool has the id of a ${JSON.stringify(value)}: correct the kind, or write it as x-entity into an outputSchema`,
           };
 }
 
