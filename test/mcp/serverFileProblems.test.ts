@@ -53,6 +53,6 @@ test("probes that write or do not exist, pointers that lead nowhere and unknown 
     "probes.1.tool: there is no tool notes_lst",
     "volatile.0: it leads nowhere: a pointer begins with /files/ or /probes/ or /results/",
     "volatile.1: there is no tool notes_lst",
-    "tools.notes_add.inputSchema.properties.folder.x-entity: no result of a tool has the id of a "folder": correct the kind, or write it as x-entity into an outputSchema",
+    'tools.notes_add.inputSchema.properties.folder.x-entity: no result of a tool has the id of a "folder": correct the kind, or write it as x-entity into an outputSchema',
   ]);
 });
