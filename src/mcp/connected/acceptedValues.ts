@@ -1,6 +1,9 @@
-/** Tries what results have shown as arguments of other tools, and finds what they accept. */
+/**
+ * Tries values as arguments of tools: what other tools have shown, the paths of the sandbox, and
+ * statements of SQL. What is accepted where an unknown value is not names a thing.
+ */
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
-import { listRequired } from "../../environment/schemaKeywords.ts";
+import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
 import {
   getAt,
   getFieldName,
@@ -10,76 +13,148 @@ import {
   setAt,
 } from "../../environment/argumentPaths.ts";
 import { createArguments, isSearch } from "./exampleArguments.ts";
-import { findKinds, toNoun, type AcceptedValue } from "./entityKinds.ts";
+import { findKinds, toNoun, type AcceptedValue, type ArgumentExamples } from "./entityKinds.ts";
+import { createNewPaths, isPathArgument, sandboxPath } from "./sandboxPaths.ts";
+import { listSqlQueries, takesSql } from "./sqlQueries.ts";
 import type { Trial, Trials } from "./trials.ts";
 
-const maxCallsPerTool = 60;
+/** What is known about the arguments of tools. */
+export interface ArgumentFindings {
+  readonly accepted: AcceptedValue[];
+  readonly examples: ArgumentExamples[];
+}
+
+const maxCallsPerArgument = 40;
 
 /** A text that no server has. */
 const unknownText = "qzxv-unknown-7731";
 
-/** Tries values for the required arguments of a tool, and adds which results supply them. */
+/** Tries values for the required arguments of a tool. */
 export async function exploreArguments(
   name: string,
   trials: Trials,
-  accepted: AcceptedValue[],
+  findings: ArgumentFindings,
 ): Promise<void> {
   const { inputSchema } = trials.tools.get(name)!;
   const required = listRequired(inputSchema);
-  if (required.length === 0) return;
-  const base = createArguments(inputSchema, trials.texts, trials.rows);
-  if (!base) return;
-  let calls = 0;
-  const keys = listTextPaths(inputSchema).filter(it => getAt(base, it) !== undefined);
-  // what another tool takes under this name is likelier to work than what is made up
-  let known = keys.reduce((args, key) => {
-    const source = findByName(key, accepted)?.source;
-    return source === undefined ? args : setAt(args, key, [...trials.texts.get(source)!][0]!);
-  }, base);
-  const unresolved = keys.filter(
-    key => !isSearch(getFieldName(key)) && !accepted.some(it => it.tool === name && it.key === key),
-  );
-  if (unresolved.length === 0 && !trials.samples.has(name)) await trials.try(name, known);
-  for (const key of unresolved) {
-    const inRows = await findInRows(name, key, known, trials);
+  // some servers do not say what they need
+  const isSilent = required.length === 0 && !trials.samples.has(name);
+  const needed = isSilent ? Object.keys(getProperties(inputSchema)) : required;
+  if (needed.length === 0) return;
+  const args = createArguments({ ...inputSchema, required: needed }, trials.texts, trials.rows);
+  if (!args) return;
+  const keys = listTextPaths(inputSchema).filter(it => getAt(args, it) !== undefined);
+  const pathKeys = trials.hasFiles ? keys.filter(isPathArgument) : [];
+  // paths must lead into the sandbox for some tools, and must not be full paths for others
+  for (const paths of pathKeys.length > 0 ? [pathKeys, []] : [[]]) {
+    await new ArgumentTrial(name, keys, paths, trials, findings).run(args);
+    if (trials.samples.has(name)) return;
+  }
+}
+
+/** Tries values for the arguments of one tool, of which some are full paths. */
+class ArgumentTrial {
+  readonly #name: string;
+  readonly #keys: readonly string[];
+  readonly #paths: readonly string[];
+  readonly #trials: Trials;
+  readonly #findings: ArgumentFindings;
+
+  constructor(
+    name: string,
+    keys: readonly string[],
+    paths: readonly string[],
+    trials: Trials,
+    findings: ArgumentFindings,
+  ) {
+    this.#name = name;
+    this.#keys = keys;
+    this.#paths = paths;
+    this.#trials = trials;
+    this.#findings = findings;
+  }
+
+  async run(args: JsonObject): Promise<void> {
+    const { accepted, examples } = this.#findings;
+    let known = this.#keys.reduce((it, key) => this.#giveLikely(it, key), args);
+    const unresolved = this.#keys
+      .filter(key => ![...accepted, ...examples].some(it => this.#isAbout(it, key)))
+      .filter(key => this.#takesSql(key) || !isSearch(getFieldName(key)))
+      // what another tool takes under the same name is there already
+      .toSorted((a, b) => Number(this.#isLikely(a)) - Number(this.#isLikely(b)));
+    for (const key of unresolved) known = await this.#explore(key, known);
+    if (!this.#trials.samples.has(this.#name)) await this.#trials.try(this.#name, known);
+  }
+
+  #isAbout = (it: { readonly tool: string; readonly key: string }, key: string): boolean =>
+    it.tool === this.#name && it.key === key;
+
+  #isLikely = (key: string): boolean => findByName(key, this.#findings.accepted) !== undefined;
+
+  #takesSql = (key: string): boolean =>
+    takesSql(getFieldName(key), this.#trials.tools.get(this.#name)!);
+
+  /** What another tool takes under this name is likelier to work than what is made up. */
+  #giveLikely(args: JsonObject, key: string): JsonObject {
+    const source = findByName(key, this.#findings.accepted)?.source;
+    if (source !== undefined) return setAt(args, key, [...this.#trials.texts.get(source)!][0]!);
+    return this.#paths.includes(key) ? setAt(args, key, createNewPaths(this.#name)[0]!) : args;
+  }
+
+  /** The arguments, with a value that the tool accepts if one is found. */
+  async #explore(key: string, known: JsonObject): Promise<JsonObject> {
+    const name = this.#name;
+    const { accepted, examples } = this.#findings;
+    const inRows = await findInRows(name, key, known, this.#trials);
     if (inRows) {
       accepted.push(inRows.accepted);
-      known = inRows.arguments;
-      continue;
+      return inRows.arguments;
     }
     const give = (text: string) => setAt(known, key, text);
-    const withUnknown = await trials.try(name, give(unknownText));
-    // it takes any text
-    if (withUnknown.works && withUnknown.writes) continue;
+    const isFullPath = this.#paths.includes(key);
+    const unknown = isFullPath ? `${sandboxPath}/${unknownText}` : unknownText;
+    const withUnknown = await this.#trials.try(name, give(unknown));
+    if (withUnknown.works && withUnknown.writes) {
+      // it takes any text, or any path
+      if (isFullPath) examples.push({ tool: name, key, texts: createNewPaths(name) });
+      return known;
+    }
     const tried = new Set<string>();
-    for (const [source, texts] of listSources(name, trials)) {
-      if (calls >= maxCallsPerTool || !trials.allows(name)) return;
+    for (const [source, texts] of this.#listSources(key)) {
+      if (tried.size >= maxCallsPerArgument || !this.#trials.allows(name)) break;
       const made: { readonly text: string; readonly trial: Trial }[] = [];
       // places that show the same are tried once
       const chosen = texts.filter(it => !tried.has(it)).slice(0, 2);
-      if (chosen.length === 0) continue;
       for (const text of chosen) {
-        calls++;
         tried.add(text);
-        made.push({ text, trial: await trials.try(name, give(text)) });
+        made.push({ text, trial: await this.#trials.try(name, give(text)) });
       }
       const isAccepted = made.every(({ text, trial }) =>
-        isBetter(trial, text, withUnknown, unknownText),
+        isBetter(trial, text, withUnknown, unknown),
       );
-      if (!isAccepted) continue;
-      accepted.push({ tool: name, key, source });
-      known = give(chosen[0]!);
-      break;
+      if (chosen.length === 0 || !isAccepted) continue;
+      if (this.#trials.texts.has(source)) accepted.push({ tool: name, key, source });
+      else examples.push({ tool: name, key, texts });
+      return give(chosen[0]!);
     }
+    return known;
   }
-  if (!trials.samples.has(name)) await trials.try(name, known);
+
+  /** The texts that results have shown, by their place; those with the most first. */
+  #listSources(key: string): readonly (readonly [string, readonly string[]])[] {
+    const { texts } = this.#trials;
+    if (this.#takesSql(key)) return listSqlQueries(texts);
+    const isPath = (place: string) =>
+      Number(isPathArgument(key) && place.startsWith(`${sandboxPath} `));
+    return Array.from(texts, ([place, shown]): [string, string[]] => [place, [...shown]])
+      .filter(([place]) => !place.startsWith(`${this.#name} `))
+      .toSorted(
+        ([a, x], [b, y]) => isPath(b) - isPath(a) || y.length - x.length || (a < b ? -1 : 1),
+      );
+  }
 }
 
-/** The texts that results have shown, by their place; those with the most first. */
-const listSources = (name: string, { texts }: Trials): [string, string[]][] =>
-  Array.from(texts, ([place, shown]): [string, string[]] => [place, [...shown]])
-    .filter(([place]) => !place.startsWith(`${name} `))
-    .toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
+const error = /\berror\b|\bnot found\b|\bno such\b|\bdoes not exist\b/i;
 
 /** Whether a known text did more than an unknown one, apart from being shown itself. */
 function isBetter(trial: Trial, text: string, unknown: Trial, unknownValue: string): boolean {
@@ -90,7 +165,8 @@ function isBetter(trial: Trial, text: string, unknown: Trial, unknownValue: stri
     trial.shown.replaceAll(text, ""),
     unknown.shown.replaceAll(unknownValue, ""),
   ];
-  return !trial.writes && own.length > other.length * 1.2 + 10;
+  if (trial.writes) return false;
+  return own.length > other.length * 1.2 + 10 || (error.test(other) && !error.test(own));
 }
 
 /**
@@ -133,13 +209,13 @@ async function findInRows(
  * An argument with the name of one that takes the texts of a place takes them, too. Texts that are
  * only deleted are not given to what makes new ones: a new remark is not an old one.
  */
-export function acceptByName(trials: Trials, accepted: AcceptedValue[]): void {
+export function acceptByName(trials: Trials, { accepted, examples }: ArgumentFindings): void {
   const kinds = findKinds(accepted, trials.texts);
   const isDeletion = (tool: string) =>
     trials.samples.get(tool)?.writes === true && trials.tools.get(tool)!.destructive;
   for (const [tool, { inputSchema }] of trials.tools)
     for (const key of listTextPaths(inputSchema)) {
-      if (accepted.some(it => it.tool === tool && it.key === key)) continue;
+      if ([...accepted, ...examples].some(it => it.tool === tool && it.key === key)) continue;
       const other = findByName(key, accepted);
       const kind = kinds.find(({ inputs }) => inputs.includes(other!));
       if (!other || kind?.inputs.every(it => isDeletion(it.tool))) continue;

@@ -7,8 +7,10 @@ import { isJsonObject, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, LoggedCall } from "../../environment/server.ts";
 import { getAt, getFieldName, getText, setAt, splitPath } from "../../environment/argumentPaths.ts";
 import { listTexts, type KnownTexts } from "./exampleArguments.ts";
+import { sandboxPath } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
 import type { StateReference } from "./statePool.ts";
+import { readRecord } from "./textResult.ts";
 import { isFailure, type Trials } from "./trials.ts";
 
 /** An argument that takes the texts of a place. */
@@ -18,6 +20,13 @@ export interface AcceptedValue {
   readonly key: string;
   /** `list_notes notes[].id` */
   readonly source: string;
+}
+
+/** Texts for an argument that takes any of a form. */
+export interface ArgumentExamples {
+  readonly tool: string;
+  readonly key: string;
+  readonly texts: readonly string[];
 }
 
 export interface Kind {
@@ -60,8 +69,12 @@ function overlaps(texts: KnownTexts, a: string, b: string): boolean {
 function chooseName(inputs: readonly AcceptedValue[]): string {
   const counts = new Map<string, number>();
   for (const { key, source } of inputs) {
+    const ofSandbox = source.startsWith(`${sandboxPath} `) ? source.split(" ").at(-1)! : "";
     const name =
-      toNoun(getFieldName(key)) || toNoun(/([A-Za-z_]+)\[\]/.exec(source)?.[1] ?? "") || "item";
+      toNoun(ofSandbox) ||
+      toNoun(getFieldName(key)) ||
+      toNoun(/([A-Za-z_]+)\[\]/.exec(source)?.[1] ?? "") ||
+      "item";
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]![0];
@@ -82,6 +95,25 @@ const isSaid = (text: string): boolean =>
   /\p{L}/u.test(text) &&
   !/^[a-z]{0,12}[-_]?\d+$/i.test(text) &&
   !/^[0-9a-f]{8}(?:-?[0-9a-f]{4}){0,6}/i.test(text);
+
+/** Reads texts as lists that have a thing in each line, and adds their places. */
+export function addLists(kinds: readonly Kind[], trials: Trials): void {
+  for (const { inputs, places } of kinds) {
+    const things = new Set(inputs.flatMap(it => [...trials.texts.get(it.source)!]));
+    for (const place of [...places]) {
+      const [tool, field] = splitPlace(place.replace(/\/lines$/, "[]"));
+      const lines = [...trials.texts.get(place)!];
+      const results = trials.results.get(tool);
+      if (!place.endsWith("/lines") || !results || !lines.every(it => things.has(it))) continue;
+      trials.forms.set(tool, "lines");
+      trials.results.set(
+        tool,
+        results.map(it => readRecord(it, "lines")),
+      );
+      places.push(`${tool} ${field.join("")}`);
+    }
+  }
+}
 
 /** Adds the places at which writes show a thing that they were about, or that they created. */
 export async function addNewThings(kinds: readonly Kind[], trials: Trials): Promise<void> {
@@ -124,8 +156,13 @@ async function isAbout(
 }
 
 /** Writes the kinds into the schemas of the tools. */
-export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): void {
-  for (const { name, inputs, places, isSpoken } of kinds) {
+export function markKinds(
+  tools: ServerFile["tools"],
+  kinds: readonly Kind[],
+  texts: KnownTexts,
+): void {
+  for (const { name, inputs, places: all, isSpoken } of kinds) {
+    const places = all.filter(it => isDescribed(tools, it));
     const labels = new Map(
       isSpoken ? [] : places.map(it => [it, findLabel(tools, it)] as const).filter(([, it]) => it),
     );
@@ -134,11 +171,13 @@ export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): v
       // what has no name is said by its id
       ...(isSpoken || labels.size === 0 ? { "x-spoken": true } : {}),
     };
-    for (const { tool, key } of inputs)
-      tools[tool] = {
-        ...tools[tool]!,
-        inputSchema: mark(tools[tool]!.inputSchema, splitPath(key), keywords),
-      };
+    // what no field of a result shows is known from here alone
+    const isHidden = places.length === 0;
+    for (const { tool, key, source } of inputs)
+      markInput(tools, tool, key, {
+        ...keywords,
+        ...(isHidden ? { examples: [...texts.get(source)!] } : {}),
+      });
     for (const place of places) {
       const [tool, path] = splitPlace(place);
       const label = labels.get(place);
@@ -147,6 +186,31 @@ export function markKinds(tools: ServerFile["tools"], kinds: readonly Kind[]): v
       tools[tool] = { ...tools[tool]!, outputSchema: schema };
     }
   }
+}
+
+/** Writes texts for arguments into the schemas of the tools. */
+export function markExamples(
+  tools: ServerFile["tools"],
+  examples: readonly ArgumentExamples[],
+): void {
+  for (const { tool, key, texts } of examples)
+    markInput(tools, tool, key, { examples: [...texts] });
+}
+
+function markInput(
+  tools: ServerFile["tools"],
+  tool: string,
+  key: string,
+  keywords: JsonObject,
+): void {
+  const entry = tools[tool]!;
+  tools[tool] = { ...entry, inputSchema: mark(entry.inputSchema, splitPath(key), keywords) };
+}
+
+/** Whether a schema describes what is at a place; the parts of a text have none. */
+function isDescribed(tools: ServerFile["tools"], place: string): boolean {
+  const [tool, path] = splitPlace(place);
+  return path.reduce(step, tools[tool]?.outputSchema) !== undefined;
 }
 
 const splitPlace = (place: string): [tool: string, path: string[]] => {

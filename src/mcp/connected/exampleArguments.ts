@@ -129,11 +129,13 @@ const sentences = [
   "Water the plants before the weekend",
   "The new chairs arrive in May",
 ];
+const globPattern = /^pattern$|glob/i;
 const genericTexts: readonly (readonly [RegExp, readonly string[]])[] = [
   [/date|day$|^due|^on$/i, ["2026-04-14", "2026-05-04", "2026-06-22"]],
   [/time/i, ["2026-04-14T10:30", "2026-05-04T15:00"]],
   [/e-?mail/i, ["dana.fox@example.com", "lee.park@example.com"]],
   [/url|link|uri/i, ["https://example.com/plan", "https://example.com/list"]],
+  [globPattern, ["**/*.md", "**/*.txt", "**/*.json"]],
   [/text|content|body|descr|note|message|observation|comment|detail/i, sentences],
   [/type|categor|kind|tag|status/i, ["work", "home", "travel"]],
 ];
@@ -146,7 +148,7 @@ const isPhrase = (text: string): boolean => /^\p{Lu}[\p{L}'-]+(?: [\p{L}'-]+){0,
 
 /** Texts for an argument: for a kind of things, those that results show under its name. */
 function listExampleTexts(key: string, known: KnownTexts): readonly string[] {
-  if (isSearch(key)) {
+  if (isSearch(key) && !globPattern.test(key)) {
     const phrases = [...known].flatMap(([place, texts]) =>
       place.includes("[]") ? [...texts].filter(isPhrase) : [],
     );

@@ -10,8 +10,8 @@ import type { ServerEntry } from "../mcpConfig.ts";
 import { defaultSeed } from "../resetSetting.ts";
 import { ServerConnection } from "../serverConnection.ts";
 import { describeOmission, type ConnectedTool, type ToolList } from "../toolList.ts";
-import { acceptByName, exploreArguments } from "./acceptedValues.ts";
-import { addNewThings, findKinds, markKinds, type AcceptedValue } from "./entityKinds.ts";
+import { acceptByName, exploreArguments, type ArgumentFindings } from "./acceptedValues.ts";
+import { addLists, addNewThings, findKinds, markExamples, markKinds } from "./entityKinds.ts";
 import { chooseProbes, findVolatile, findWhetherFilesAreNoticed } from "./sandboxChecks.ts";
 import { serverFileFormat, type ServerFile } from "./serverFile.ts";
 import { defaultLimits, StatePool } from "./statePool.ts";
@@ -107,25 +107,27 @@ async function explore(
     await trials.observeStart();
     for (const [tool, { inputSchema }] of tools)
       if (listRequired(inputSchema).length === 0) await trials.try(tool, {});
-    const accepted: AcceptedValue[] = [];
+    const findings: ArgumentFindings = { accepted: [], examples: [] };
     const checked = new Set<LoggedCall>();
     let noticesFiles: boolean | undefined;
     // what one tool shows, another one takes, and shows more
     for (let round = 0; round < 2; round++)
       for (const tool of tools.keys()) {
         onProgress(`${name}: ${tool}, ${trials.callCount} calls made`);
-        await exploreArguments(tool, trials, accepted);
+        await exploreArguments(tool, trials, findings);
         if (restore === "files") noticesFiles ??= await findWhetherFilesAreNoticed(trials, checked);
         if (noticesFiles === false) return undefined;
       }
     const volatile = await findVolatile(trials);
-    acceptByName(trials, accepted);
-    const kinds = findKinds(accepted, trials.texts);
+    acceptByName(trials, findings);
+    const kinds = findKinds(findings.accepted, trials.texts);
+    addLists(kinds, trials);
     await addNewThings(kinds, trials);
     const described = Object.fromEntries(
       Array.from(tools, ([key, it]) => [key, describeTool(key, it, trials)]),
     );
-    markKinds(described, kinds);
+    markKinds(described, kinds, trials.texts);
+    markExamples(described, findings.examples);
     const file: ServerFile = {
       format: serverFileFormat,
       server: name,

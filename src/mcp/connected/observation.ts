@@ -1,13 +1,15 @@
 /**
- * What is observed of a sandbox: its files as a JSON value. Files of JSON and JSON Lines and SQLite
- * databases are read as what they hold, text as text, and of all others the hash.
+ * What is observed of a sandbox: its files as a JSON value. Files of JSON and JSON Lines, SQLite
+ * databases and git repositories are read as what they hold, text as text, and of all others the
+ * hash.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import { parseExactJson } from "../../storage/exactJson.ts";
 import { isTooDeep } from "../../storage/jsonDepth.ts";
+import { isGitFolder, observeGit } from "./gitFiles.ts";
 
 /** Of a longer text, the hash is observed. */
 const maxText = 100_000;
@@ -15,10 +17,16 @@ const maxText = 100_000;
 /** The files of a folder by their paths. An empty folder is null under its path with a slash. */
 export async function observeFiles(folder: string): Promise<JsonObject> {
   const files: Record<string, Json> = {};
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  const all = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  const repositories = all.filter(it => basename(it) === ".git" && isGitFolder(join(folder, it)));
+  const names = all.filter(it => !repositories.some(other => it.startsWith(`${other}${sep}`)));
   for (const name of names) {
     const path = name.replaceAll(sep, "/");
     const file = join(folder, name);
+    if (repositories.includes(name)) {
+      files[path] = observeGit(file);
+      continue;
+    }
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (!stats) continue; // a temporary file that is gone
     if (stats.isSymbolicLink()) files[path] = { link: readlinkSync(file) };

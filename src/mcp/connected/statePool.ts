@@ -17,6 +17,7 @@ import type { ServerEntry } from "../mcpConfig.ts";
 import { createBrokenFault, ServerConnection, type Timeouts } from "../serverConnection.ts";
 import { createSandboxPath } from "../sandbox.ts";
 import { observeFiles, removeVolatile } from "./observation.ts";
+import { sandboxPath } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
 import { readResult } from "./textResult.ts";
 
@@ -333,9 +334,6 @@ class SandboxProcess {
     return this.#connection.close();
   }
 }
-
-/** What stands for the path of a copy, which is another one for each process. */
-export const sandboxPath = "/sandbox";
 
 /** The value with another text in its texts. */
 function replaceText<T extends object>(value: T, text: string, replacement: string): T {

@@ -13,19 +13,27 @@ type TextForm = ServerFile["tools"][string]["text"];
 export function readResult(outcome: Outcome, form: TextForm, failures: readonly RegExp[]): Outcome {
   if (outcome.kind !== "ok") return outcome;
   const { value } = outcome;
-  const text = typeof value === "string" ? value : findOnlyText(value);
+  const text = findOnlyText(value);
   if (text !== undefined && failures.some(it => it.test(text)))
     return { kind: "refused", type: findType(text), message: text.trim().slice(0, 1000) };
-  return { kind: "ok", value: toRecord(typeof value === "string" ? readText(value, form) : value) };
+  return { kind: "ok", value: readRecord(value, form) };
 }
 
-/** Some servers wrap the text of a tool without a schema: `{"result": "…"}`. */
-const findOnlyText = (value: Json): string | undefined => {
+/** A result as a record. What a text holds replaces it; some servers wrap it in a field. */
+export function readRecord(value: Json, form: TextForm): JsonObject {
+  const text = findOnlyText(value);
+  const read = text === undefined ? value : readText(text, form);
+  if (isJsonObject(read)) return read;
+  const [key = "result"] = isJsonObject(value) ? Object.keys(value) : [];
+  return { [key]: read };
+}
+
+/** The text that is a result, or its only field, as in `{"result": "…"}`. */
+export function findOnlyText(value: Json): string | undefined {
+  if (typeof value === "string") return value;
   const values = isJsonObject(value) ? Object.values(value) : [];
   return values.length === 1 && typeof values[0] === "string" ? values[0] : undefined;
-};
-
-const toRecord = (value: Json): JsonObject => (isJsonObject(value) ? value : { result: value });
+}
 
 const findType = (text: string): "not_found" | "invalid_params" | "precondition_failed" =>
   /\b(not found|no such|does ?n.t exist|does not exist|unknown)\b/i.test(text)
@@ -35,7 +43,13 @@ const findType = (text: string): "not_found" | "invalid_params" | "precondition_
       : "precondition_failed";
 
 function readText(text: string, form: TextForm): Json {
-  if (form === "python") return readPythonValue(text) ?? text;
-  if (form === "lines") return text.split("\n").filter(it => it.trim() !== "");
+  if (form === "python") {
+    const read = readPythonValue(text);
+    return read !== null && typeof read === "object" ? read : text;
+  }
+  if (form === "lines") return listLines(text);
   return text;
 }
+
+export const listLines = (text: string): string[] =>
+  text.split("\n").filter(it => it.trim() !== "");

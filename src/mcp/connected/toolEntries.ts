@@ -1,5 +1,8 @@
 /** What the description of a server says about each of its tools. */
 import { inferSchema, combineSchemas } from "../../environment/inferSchema.ts";
+import type { JsonObject } from "../../environment/json.ts";
+import { listRequired } from "../../environment/schemaKeywords.ts";
+import type { JsonSchema } from "../../environment/server.ts";
 import type { ConnectedTool } from "../toolList.ts";
 import { addExamples } from "./exampleArguments.ts";
 import type { ServerFile } from "./serverFile.ts";
@@ -40,7 +43,10 @@ export function describeTool(name: string, tool: ConnectedTool, trials: Trials):
     effect,
     because,
     ...(form ? { text: form } : {}),
-    inputSchema: addExamples(tool.inputSchema, trials.texts),
+    inputSchema: addExamples(
+      addRequired(tool.inputSchema, sample?.call.arguments ?? {}),
+      trials.texts,
+    ),
     outputSchema: isPublished ? tool.outputSchema : combineSchemas(results.map(inferSchema)),
   };
 }
@@ -55,3 +61,9 @@ function chooseEffect(
     ? { effect: "write", because: "no call succeeded, and the server does not say" }
     : { effect: "read", because: "a call changed nothing that was observed" };
 }
+
+/** Adds the arguments without which no call succeeded to a schema that requires none. */
+const addRequired = (schema: JsonSchema, sample: JsonObject): JsonSchema =>
+  listRequired(schema).length > 0 || Object.keys(sample).length === 0
+    ? schema
+    : { ...schema, required: Object.keys(sample) };

@@ -9,7 +9,7 @@ import type { ServerEntry } from "../mcpConfig.ts";
 import type { ConnectedTool } from "../toolList.ts";
 import { listRows, listTexts, type KnownTexts } from "./exampleArguments.ts";
 import { removeVolatile } from "./observation.ts";
-import { readPythonValue } from "./pythonValue.ts";
+import { listSandboxPaths, sandboxPath } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
 import {
   defaultLimits,
@@ -18,6 +18,8 @@ import {
   type PoolReply,
   type StateReference,
 } from "./statePool.ts";
+import { listTextParts } from "./textParts.ts";
+import { findOnlyText, readRecord } from "./textResult.ts";
 import { listDifferences } from "./volatile.ts";
 
 /** What a call did. */
@@ -102,12 +104,19 @@ export class Trials {
     this.volatile.push(...listDifferences(...worlds));
     const world = deepFreeze(removeVolatile(worlds[0], this.volatile) as JsonObject);
     this.start = { ...this.start, digest: computeDigest(world) };
+    const { files } = world;
+    if (!isJsonObject(files)) return;
+    for (const [place, paths] of listSandboxPaths(files)) this.texts.set(place, paths);
   }
 
   /** Observes what the probes show, too, from now on. */
   async useProbes(): Promise<void> {
     await this.#pool.close();
     this.#pool = this.createPool();
+  }
+
+  get hasFiles(): boolean {
+    return this.texts.has(`${sandboxPath} folders`);
   }
 
   /** Whether a tool may be tried again. */
@@ -138,11 +147,27 @@ export class Trials {
     if (!this.samples.has(name) || (writes && !this.samples.get(name)!.writes))
       this.samples.set(name, { call: { name, arguments: args }, writes });
     // a write may show what it was given, which exists only afterwards
-    if (!writes) {
-      listTexts(name, value, this.texts);
-      listRows(value, this.rows);
-    }
+    if (!writes) this.#learn(name, args, value);
     return { works: true, writes, shown: JSON.stringify(value) };
+  }
+
+  #learn(name: string, args: JsonObject, value: Json): void {
+    listTexts(name, value, this.texts);
+    listRows(value, this.rows);
+    // a listing names what is in the folder that was asked for
+    const folders = Object.values(args).filter(
+      it => typeof it === "string" && /^\.?[/\\]/.test(it),
+    ) as string[];
+    for (const [field, it] of Object.entries(isJsonObject(value) ? value : { result: value })) {
+      if (typeof it !== "string") continue;
+      for (const { form, text } of listTextParts(it)) {
+        const place = `${field}/${form}`;
+        listTexts(name, text, this.texts, place);
+        if (/[/\\\s]/.test(text)) continue;
+        for (const folder of folders)
+          listTexts(name, `${folder.replace(/\/$/, "")}/${text}`, this.texts, `${place} in folder`);
+      }
+    }
   }
 
   #noteBroken(name: string, message: string): void {
@@ -152,19 +177,11 @@ export class Trials {
   }
 
   /** A result that is text, as a value of Python where it is that. */
-  readValue(name: string, value: Json): Json {
-    const text = findOnlyText(value);
-    const python = text === undefined ? undefined : readPythonValue(text);
-    if (python === undefined || python === null || typeof python !== "object") return value;
-    this.forms.set(name, "python");
-    return isJsonObject(python) ? python : { result: python };
+  readValue(name: string, value: Json): JsonObject {
+    const read = readRecord(value, "python");
+    if (JSON.stringify(read) !== JSON.stringify(value)) this.forms.set(name, "python");
+    return read;
   }
-}
-
-/** The text that is the only field of a result. */
-function findOnlyText(value: Json): string | undefined {
-  const values = isJsonObject(value) ? Object.values(value) : [];
-  return values.length === 1 && typeof values[0] === "string" ? values[0] : undefined;
 }
 
 export const isFailure = (value: Json): boolean => findFailure(value) !== undefined;

@@ -79,7 +79,8 @@ export interface ChainSource {
 
 /**
  * Draws a path of two to five tools with at least one explicit edge; undefined when no draw
- * produces one.
+ * produces one. On a server none of whose tools shows what another one takes, the tools are separate
+ * requests.
  */
 export function drawChain(source: ChainSource, random: Random): Chain | undefined {
   for (let draw = 0; draw < maxDraws; draw++) {
@@ -97,6 +98,8 @@ function drawPath(
   const lengths = computeLengthWeights(lengthCounts ?? new Map());
   const length = random.pickWeighted(lengths, it => it.weight).tools;
   const rarity = (tool: string) => computeRarity(tool, uses);
+  if (listIsolatedTools({ server, verdicts }).length === server.tools.size)
+    return { tools: drawTools([...server.tools.keys()], length - 1, rarity, random), edges: [] };
   const lastTools = [...server.tools.values()].filter(it => graph.getEdgesTo(it.name).length > 0);
   const writes = lastTools.filter(it => it.effect === "write");
   const pool = writes.length > 0 && random.boolean(writeEndShare) ? writes : lastTools;
@@ -116,6 +119,23 @@ function drawPath(
     edges.push(next);
   }
   return edges.some(it => it.kind === "explicit") ? { tools, edges } : undefined;
+}
+
+function drawTools(
+  tools: readonly string[],
+  count: number,
+  rarity: (tool: string) => number,
+  random: Random,
+): string[] {
+  const drawn: string[] = [];
+  while (drawn.length < Math.min(count, tools.length))
+    drawn.push(
+      random.pickWeighted(
+        tools.filter(it => !drawn.includes(it)),
+        rarity,
+      ),
+    );
+  return drawn;
 }
 
 /** Draws an edge to the first tool of the path from a tool that is not on the path. */

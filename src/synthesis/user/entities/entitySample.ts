@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonObject, type Json } from "../../../environment/json.ts";
 import { type ToolDeclaration, getDeclarations } from "../../graph/declarations.ts";
 import { type ResultEntity, findEntities } from "../../../trajectory/entities.ts";
+import { removeNull, toSchema } from "../../../environment/schemaKeywords.ts";
 import type { Server } from "../../../environment/server.ts";
 import type { Session } from "../../../environment/session.ts";
 import type { Random } from "../../../environment/random.ts";
@@ -86,11 +87,13 @@ type InstancesById = Map<string, EntityInstance>;
 
 /**
  * Calls the read tools of a session: first those that need no argument, then those that take the
- * entities found so far.
+ * entities found so far. Ids that people say may also be examples of an argument.
  */
 export function sampleEntities(server: Server, session: Session, random: Random): EntitySample {
   const byEntity = new Map<string, InstancesById>();
-  const tools = [...getDeclarations(server).values()].filter(isDiscoveryTool);
+  const declarations = [...getDeclarations(server).values()];
+  for (const it of declarations) addExamples(it, byEntity);
+  const tools = declarations.filter(isDiscoveryTool);
   const called = new Set<string>();
   const rows: JsonObject[] = [];
   for (let round = 0; round < 3; round++) {
@@ -119,6 +122,18 @@ function addRows(value: Json, rows: JsonObject[]): void {
   if (rows.length >= limits.rows || value === null || typeof value !== "object") return;
   if (isJsonObject(value)) rows.push(value);
   for (const it of Object.values(value)) addRows(it, rows);
+}
+
+function addExamples({ inputs }: ToolDeclaration, byEntity: Map<string, InstancesById>): void {
+  for (const { entity, isSpoken, isList, schema } of inputs) {
+    const { examples } = isList ? removeNull(toSchema(schema["items"])) : schema;
+    if (!isSpoken || !Array.isArray(examples)) continue;
+    const all = byEntity.get(entity) ?? new Map<string, EntityInstance>();
+    byEntity.set(entity, all);
+    for (const id of examples)
+      if (typeof id === "string" && !all.has(id))
+        all.set(id, { entity, id, facts: {}, parents: {} });
+  }
 }
 
 /** Whether a tool is a read whose only required input, if any, is an entity. */
