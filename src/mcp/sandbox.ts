@@ -93,7 +93,7 @@ async function createFolder(
       `${entry.name} has no seed ${seed}`,
       `choose one of ${Object.keys(folders).join(", ")}, or name it in reset of its entry`,
     );
-  checkSeed(entry.name, source);
+  const names = checkSeed(entry.name, source);
   const used = [...entry.args, ...Object.values(entry.env), entry.cwd].find(it =>
     it.includes(source),
   );
@@ -121,15 +121,27 @@ async function createFolder(
     );
   }
   const cwd = entry.cwd === newFolder ? folder : entry.cwd;
-  return { entry: fillIn({ ...entry, cwd }, folder), folder, remove };
+  const env = names.some(isRepository) ? { ...gitDates, ...entry.env } : entry.env;
+  return { entry: fillIn({ ...entry, env, cwd }, folder), folder, remove };
 }
+
+/** The hash of a commit contains its time, which must not differ between processes. */
+const gitDates = {
+  GIT_AUTHOR_DATE: "1767225600 +0000",
+  GIT_COMMITTER_DATE: "1767225600 +0000",
+};
+
+const isRepository = (name: string) => name === ".git" || name.endsWith(`${sep}.git`);
 
 /** Limits, because each process gets a copy. */
 const maxFiles = 20_000;
 const maxBytes = 500_000_000;
 
-/** Throws a `UserError` unless a folder can be copied, and its copy stands for itself. */
-function checkSeed(server: string, source: string): void {
+/**
+ * The names of what is in a folder. Throws a `UserError` unless it can be copied, and its copy stands
+ * for itself.
+ */
+function checkSeed(server: string, source: string): readonly string[] {
   const remedy = `correct reset in entry ${server} of prove/mcp.json`;
   let names: string[];
   let top: string;
@@ -158,6 +170,7 @@ function checkSeed(server: string, source: string): void {
       `${source} has ${names.length} files with ${Math.round(bytes / 1e6)} MB, too much to copy for each process of ${server} (at most ${maxFiles} and ${maxBytes / 1e6} MB)`,
       "name a smaller folder in reset",
     );
+  return names;
 }
 
 /** A link that leads out of the folder, through which a copy would change what is there. */

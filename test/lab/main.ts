@@ -32,6 +32,12 @@ const measurements: readonly CommandEntry[] = [
     load: async () => (await import("./serving.ts")).serving,
   },
   {
+    name: "own-servers",
+    group: "Environment",
+    summary: "make third-party MCP servers environments, and measure what comes of it",
+    load: async () => (await import("./ownServers.ts")).ownServers,
+  },
+  {
     name: "service-soak",
     group: "Environment",
     summary: "use the service while connections are cut and workers are killed",

@@ -1,7 +1,8 @@
 /** What is found out about a server that says little about itself. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { JsonObject } from "../../src/environment/json.ts";
 import { exploreServer, type Exploration } from "../../src/mcp/connected/explore.ts";
 import { root } from "../contracts/transports.ts";
 import { createNotesWorkspace as create, notes, type NotesWorkspace } from "./notesWorkspace.ts";
@@ -133,4 +134,62 @@ test("things in lists of objects: what is deleted together, and what is new", as
   expect(file.tools["notes_create_entities"]!.outputSchema).toMatchObject({
     properties: { entities: { items: { properties: { name: { "x-entity": "entity" } } } } },
   });
+});
+
+test("paths that listings and the sandbox show, and new ones, are what tools take", async () => {
+  const workspace = createNotesWorkspace("", {
+    args: [join(root, "test/mcp/filesServer.ts"), "${sandbox}"],
+  });
+  for (const it of ["plan.md", "ideas.md", "old/first.md", "old/data.txt"]) {
+    mkdirSync(dirname(join(workspace.folder, "seed", it)), { recursive: true });
+    writeFileSync(join(workspace.folder, "seed", it), `${it}\n`);
+  }
+  const { file, remarks } = await explore(workspace);
+  expect(remarks).toEqual([]);
+  expect(Object.keys(file.tools).filter(it => file.tools[it]!.effect === "write")).toEqual([
+    "notes_write_file",
+    "notes_move_file",
+  ]);
+  const getArgument = (tool: string, key: string) =>
+    (file.tools[`notes_${tool}`]!.inputSchema["properties"] as JsonObject)[key];
+  expect(getArgument("read_file", "path")).toMatchObject({ "x-entity": "file", "x-spoken": true });
+  expect(getArgument("move_file", "source")).toMatchObject({ "x-entity": "file" });
+  // what no field shows is known to people
+  expect(getArgument("list_directory", "path")).toMatchObject({
+    "x-entity": "folder",
+    examples: ["/sandbox", "/sandbox/old"],
+  });
+  // nothing is there yet
+  for (const it of [
+    getArgument("write_file", "path"),
+    getArgument("move_file", "destination"),
+  ] as JsonObject[]) {
+    expect(it["examples"]).toContain("/sandbox/winter-plans.txt");
+    expect(it).not.toHaveProperty("x-entity");
+  }
+  // each line is a path
+  expect(file.tools["notes_find_files"]).toMatchObject({
+    text: "lines",
+    outputSchema: { properties: { result: { items: { "x-entity": "file" } } } },
+  });
+});
+
+test("a git repository is observed without the times and objects that git keeps", async () => {
+  const workspace = createNotesWorkspace();
+  const folder = join(workspace.folder, "seed/lamp/.git");
+  for (const it of ["refs/heads", "objects/ab", "logs"])
+    mkdirSync(join(folder, it), { recursive: true });
+  const hash = "ab".repeat(20);
+  writeFileSync(join(folder, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(join(folder, "refs/heads/main"), `${hash}\n`);
+  writeFileSync(join(folder, "packed-refs"), `# pack-refs\n${hash} refs/tags/v1\n`);
+  for (const it of ["objects/ab/cd", "logs/HEAD"]) writeFileSync(join(folder, it), "anything");
+  const { fixtures } = await explore(workspace);
+  expect(fixtures[0]!.state["files"]).toMatchObject({
+    "lamp/.git": {
+      HEAD: "ref: refs/heads/main",
+      refs: { "refs/heads/main": hash, "refs/tags/v1": hash },
+    },
+  });
+  expect(Object.keys(fixtures[0]!.state["files"] as object)).toEqual(["lamp/.git", "notes.json"]);
 });

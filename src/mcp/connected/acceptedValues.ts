@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
 import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
+import type { JsonSchema } from "../../environment/server.ts";
 import {
   getAt,
   getFieldName,
@@ -44,7 +45,7 @@ export async function exploreArguments(
   const args = createArguments({ ...inputSchema, required: needed }, trials.texts, trials.rows);
   if (!args) return;
   const keys = listTextPaths(inputSchema).filter(it => getAt(args, it) !== undefined);
-  const pathKeys = trials.hasFiles ? keys.filter(isPathArgument) : [];
+  const pathKeys = trials.isOnFiles ? keys.filter(isPathArgument) : [];
   // paths must lead into the sandbox for some tools, and must not be full paths for others
   for (const paths of pathKeys.length > 0 ? [pathKeys, []] : [[]]) {
     await new ArgumentTrial(name, keys, paths, trials, findings).run(args);
@@ -115,24 +116,19 @@ class ArgumentTrial {
     const unknown = isFullPath ? `${sandboxPath}/${unknownText}` : unknownText;
     const withUnknown = await this.#trials.try(name, give(unknown));
     if (withUnknown.works && withUnknown.writes) {
-      // it takes any text, or any path
-      if (isFullPath) examples.push({ tool: name, key, texts: createNewPaths(name) });
+      // it takes any text; what creates a file takes any path
+      if (isFullPath && withUnknown.newFiles.some(it => it.includes(unknownText)))
+        examples.push({ tool: name, key, texts: createNewPaths(name) });
       return known;
     }
-    const tried = new Set<string>();
+    const made = new Map<string, Trial>();
     for (const [source, texts] of this.#listSources(key)) {
-      if (tried.size >= maxCallsPerArgument || !this.#trials.allows(name)) break;
-      const made: { readonly text: string; readonly trial: Trial }[] = [];
-      // places that show the same are tried once
-      const chosen = texts.filter(it => !tried.has(it)).slice(0, 2);
-      for (const text of chosen) {
-        tried.add(text);
-        made.push({ text, trial: await this.#trials.try(name, give(text)) });
-      }
-      const isAccepted = made.every(({ text, trial }) =>
-        isBetter(trial, text, withUnknown, unknown),
-      );
-      if (chosen.length === 0 || !isAccepted) continue;
+      if (made.size >= maxCallsPerArgument || !this.#trials.allows(name)) break;
+      const chosen = texts.slice(0, 2);
+      for (const text of chosen)
+        if (!made.has(text)) made.set(text, await this.#trials.try(name, give(text)));
+      const isAccepted = chosen.every(it => isBetter(made.get(it)!, it, withUnknown, unknown));
+      if (!isAccepted) continue;
       if (this.#trials.texts.has(source)) accepted.push({ tool: name, key, source });
       else examples.push({ tool: name, key, texts });
       return give(chosen[0]!);
@@ -144,15 +140,26 @@ class ArgumentTrial {
   #listSources(key: string): readonly (readonly [string, readonly string[]])[] {
     const { texts } = this.#trials;
     if (this.#takesSql(key)) return listSqlQueries(texts);
+    const quoted = listQuoted(this.#trials.tools.get(this.#name)!.inputSchema, key);
     const isPath = (place: string) =>
       Number(isPathArgument(key) && place.startsWith(`${sandboxPath} `));
-    return Array.from(texts, ([place, shown]): [string, string[]] => [place, [...shown]])
+    const shown = Array.from(texts, ([place, it]): [string, string[]] => [place, [...it]])
       .filter(([place]) => !place.startsWith(`${this.#name} `))
       .toSorted(
         ([a, x], [b, y]) => isPath(b) - isPath(a) || y.length - x.length || (a < b ? -1 : 1),
       );
+    return [...(quoted.length > 0 ? [["its description", quoted] as const] : []), ...shown];
   }
 }
+
+/** The words that the description of an argument quotes, which are often all that it takes. */
+function listQuoted(schema: JsonSchema, key: string): string[] {
+  const { description } = getProperties(schema)[key] ?? {};
+  const quoted = typeof description === "string" ? description.matchAll(quotes) : [];
+  return [...new Set(Array.from(quoted, it => it[2]!))];
+}
+
+const quotes = /(?<!\w)(['"`])([\w.-]{1,30})\1(?!\w)/g;
 
 const error = /\berror\b|\bnot found\b|\bno such\b|\bdoes not exist\b/i;
 

@@ -103,13 +103,8 @@ export function addLists(kinds: readonly Kind[], trials: Trials): void {
     for (const place of [...places]) {
       const [tool, field] = splitPlace(place.replace(/\/lines$/, "[]"));
       const lines = [...trials.texts.get(place)!];
-      const results = trials.results.get(tool);
-      if (!place.endsWith("/lines") || !results || !lines.every(it => things.has(it))) continue;
-      trials.forms.set(tool, "lines");
-      trials.results.set(
-        tool,
-        results.map(it => readRecord(it, "lines")),
-      );
+      if (!place.endsWith("/lines") || !lines.every(it => things.has(it))) continue;
+      trials.lists.add(tool);
       places.push(`${tool} ${field.join("")}`);
     }
   }
@@ -123,7 +118,7 @@ export async function addNewThings(kinds: readonly Kind[], trials: Trials): Prom
     if (outcome.kind !== "ok" || !world) continue;
     const after = { ...trials.start, calls: [call], digest: computeDigest(deepFreeze(world)) };
     const shown: KnownTexts = new Map();
-    listTexts(name, trials.readValue(name, outcome.value), shown);
+    listTexts(name, readRecord(outcome.value, trials.getForm(name)), shown);
     for (const kind of kinds)
       for (const [place, texts] of shown)
         if (await isAbout(kind, call, after, [...texts][0]!, trials)) kind.places.push(place);

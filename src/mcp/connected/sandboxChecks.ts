@@ -4,27 +4,76 @@ import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { listRequired } from "../../environment/schemaKeywords.ts";
 import type { LoggedCall } from "../../environment/server.ts";
+import { readRecord } from "./textResult.ts";
 import type { Trials } from "./trials.ts";
 import { listDifferences } from "./volatile.ts";
 
 const maxProbes = 8;
 
-/** Where no files show the state, reads do: those that answer the same twice. */
+/** A read that takes longer, in milliseconds, would make each observation slow. */
+const maxDuration = 3000;
+
+/**
+ * Where no files show the state, reads without arguments do: those that answer the same in another
+ * process, and change nothing that the others show. For all others, a remark says why not.
+ */
 export async function chooseProbes(trials: Trials): Promise<void> {
   await trials.observeStart();
-  for (const [name, tool] of trials.tools) {
-    const mayRead = tool.effect === "read" || !tool.saysEffect;
-    if (!mayRead || listRequired(tool.inputSchema).length > 0) continue;
-    if (trials.probes.length >= maxProbes) break;
-    const call = { name, arguments: {} };
-    const [first, second] = [(await trials.call(call)).outcome, (await trials.call(call)).outcome];
-    if (first.kind === "ok" && second.kind === "ok")
-      if (JSON.stringify(first) === JSON.stringify(second))
-        trials.probes.push({ tool: name, arguments: {} });
+  const answers = await answerReads(trials);
+  const leaveOut = (name: string, reason: string) => {
+    if (answers.delete(name)) trials.remarks.push(`${name} is no part of the state: it ${reason}`);
+  };
+  // what contains the time differs a second later
+  await setTimeout(1100);
+  const names = [...answers.keys()];
+  const again = await ask([...names, ...names], trials);
+  for (const [i, name] of names.entries()) {
+    if (again[i] !== answers.get(name)) leaveOut(name, "answers differently in another process");
+    else if (again[i] !== again[i + names.length]) {
+      const [first, second] = await ask([name, name], trials);
+      if (first !== second) leaveOut(name, "answers differently each time");
+      else
+        for (const other of names.filter(it => it !== name && !trials.tools.get(it)!.saysEffect)) {
+          const [before, , after] = await ask([name, other, name], trials);
+          if (before !== after) leaveOut(other, `changes what ${name} shows`);
+        }
+    }
   }
+  for (const tool of answers.keys()) trials.probes.push({ tool, arguments: {} });
   if (trials.probes.length === 0)
     trials.remarks.push("no read without arguments shows its state: add probes to the file");
   await trials.useProbes();
+}
+
+/** What reads without arguments answer, of those that are fast enough. */
+async function answerReads(trials: Trials): Promise<Map<string, string>> {
+  const answers = new Map<string, string>();
+  for (const [name, tool] of trials.tools) {
+    const mayRead = tool.effect === "read" || !tool.saysEffect;
+    if (!mayRead || listRequired(tool.inputSchema).length > 0) continue;
+    if (answers.size >= maxProbes) break;
+    const start = performance.now();
+    const { outcome } = await trials.call({ name, arguments: {} });
+    if (performance.now() - start > maxDuration)
+      trials.remarks.push(`${name} is no part of the state: it takes long`);
+    else if (outcome.kind === "ok") answers.set(name, JSON.stringify(outcome));
+  }
+  return answers;
+}
+
+/** What tools answer one after the other in a new process. */
+async function ask(names: readonly string[], trials: Trials): Promise<string[]> {
+  const pool = trials.createPool();
+  try {
+    const answers: string[] = [];
+    for (const name of names) {
+      const { outcome } = await pool.call(trials.start, { name, arguments: {} });
+      answers.push(JSON.stringify(outcome));
+    }
+    return answers;
+  } finally {
+    await pool.close();
+  }
 }
 
 /**
@@ -68,7 +117,8 @@ export async function findVolatile(trials: Trials): Promise<string[]> {
       const start = { ...trials.start, digest: computeDigest(deepFreeze(seen[""] as JsonObject)) };
       for (const [name, { call }] of trials.samples) {
         const { outcome, world } = await pool.call(start, call);
-        const result = outcome.kind === "ok" ? trials.readValue(name, outcome.value) : null;
+        const result =
+          outcome.kind === "ok" ? readRecord(outcome.value, trials.getForm(name)) : null;
         seen[name] = { results: { [name]: result }, ...world };
       }
       return seen;

@@ -1,11 +1,21 @@
 /** Statements for tools that take SQL, about the tables that results have named. */
+import { getProperties } from "../../environment/schemaKeywords.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { KnownTexts } from "./exampleArguments.ts";
 
 /** Whether an argument is a statement of SQL. */
-export const takesSql = (key: string, { summary }: Pick<Tool, "summary">): boolean =>
-  /^sql$|_sql$/i.test(key) ||
-  (/query|statement/i.test(key) && /\bSQL\b|\b(?:SELECT|INSERT|CREATE TABLE)\b/.test(summary));
+export function takesSql(
+  key: string,
+  { summary, inputSchema }: Pick<Tool, "summary" | "inputSchema">,
+): boolean {
+  const { description = "" } = getProperties(inputSchema)[key] ?? {};
+  return (
+    /^sql$|_sql$/i.test(key) ||
+    (/query|statement/i.test(key) && sqlWords.test(`${summary} ${String(description)}`))
+  );
+}
+
+const sqlWords = /\bSQL\b|\b(?:SELECT|INSERT|CREATE TABLE)\b/;
 
 const maxTables = 6;
 
@@ -23,8 +33,14 @@ export function listSqlQueries(
   const known = [...new Set(tables)].slice(0, maxTables);
   const each = (write: (table: string) => string) => known.map(write);
   const groups: readonly (readonly [string, readonly string[]])[] = [
-    ["sql reads", each(it => `SELECT * FROM ${it} LIMIT 5`)],
-    ["sql counts", each(it => `SELECT COUNT(*) AS rows FROM ${it}`)],
+    [
+      "sql reads",
+      [
+        ...each(it => `SELECT * FROM ${it} LIMIT 5`),
+        ...each(it => `SELECT COUNT(*) AS total FROM ${it}`),
+        ...each(it => `SELECT * FROM ${it} ORDER BY 1 DESC LIMIT 3`),
+      ],
+    ],
     ["sql lists", ["SELECT name FROM sqlite_master WHERE type = 'table'"]],
     [
       "sql lists of a schema",

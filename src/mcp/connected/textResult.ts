@@ -13,9 +13,11 @@ type TextForm = ServerFile["tools"][string]["text"];
 export function readResult(outcome: Outcome, form: TextForm, failures: readonly RegExp[]): Outcome {
   if (outcome.kind !== "ok") return outcome;
   const { value } = outcome;
-  const text = findOnlyText(value);
-  if (text !== undefined && failures.some(it => it.test(text)))
-    return { kind: "refused", type: findType(text), message: text.trim().slice(0, 1000) };
+  if (failures.length > 0) {
+    const text = findOnlyText(value) ?? JSON.stringify(value);
+    if (failures.some(it => it.test(text)))
+      return { kind: "refused", type: findType(text), message: text.trim().slice(0, 1000) };
+  }
   return { kind: "ok", value: readRecord(value, form) };
 }
 
@@ -47,9 +49,6 @@ function readText(text: string, form: TextForm): Json {
     const read = readPythonValue(text);
     return read !== null && typeof read === "object" ? read : text;
   }
-  if (form === "lines") return listLines(text);
+  if (form === "lines") return text.split("\n").filter(it => it.trim() !== "");
   return text;
 }
-
-export const listLines = (text: string): string[] =>
-  text.split("\n").filter(it => it.trim() !== "");

@@ -6,6 +6,7 @@ import type { JsonSchema } from "../../environment/server.ts";
 import type { ConnectedTool } from "../toolList.ts";
 import { addExamples } from "./exampleArguments.ts";
 import type { ServerFile } from "./serverFile.ts";
+import { readRecord } from "./textResult.ts";
 import type { Trials } from "./trials.ts";
 
 type ToolEntry = ServerFile["tools"][string];
@@ -35,8 +36,8 @@ export function describeTool(name: string, tool: ConnectedTool, trials: Trials):
   if (effect === "write" && tool.effect === "read")
     trials.remarks.push(`${name} is marked as read-only, but a call changed what was observed`);
   if (!sample) trials.remarks.push(`no call of ${name} succeeded`);
-  const form = trials.forms.get(name);
-  const results = trials.results.get(name) ?? [];
+  const form = trials.getForm(name);
+  const results = (trials.results.get(name) ?? []).map(it => readRecord(it, form));
   const isPublished = Object.keys(tool.outputSchema).length > 0 && form === undefined;
   return {
     ...createToolEntry(tool),

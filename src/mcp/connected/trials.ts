@@ -9,7 +9,7 @@ import type { ServerEntry } from "../mcpConfig.ts";
 import type { ConnectedTool } from "../toolList.ts";
 import { listRows, listTexts, type KnownTexts } from "./exampleArguments.ts";
 import { removeVolatile } from "./observation.ts";
-import { listSandboxPaths, sandboxPath } from "./sandboxPaths.ts";
+import { listSandboxPaths } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
 import {
   defaultLimits,
@@ -27,7 +27,11 @@ export interface Trial {
   readonly works: boolean;
   readonly writes: boolean;
   readonly shown: string;
+  /** The paths of files that were not there before. */
+  readonly newFiles: readonly string[];
 }
+
+const failed: Trial = { works: false, writes: false, shown: "", newFiles: [] };
 
 interface TrialOptions {
   /** The name of the environment. */
@@ -35,6 +39,7 @@ interface TrialOptions {
   readonly tools: ReadonlyMap<string, ConnectedTool>;
   /** What the server says about them. */
   readonly entries: ServerFile["tools"];
+  readonly isOnFiles: boolean;
   readonly seed: string;
   readonly restore: ServerFile["restore"];
   readonly signal: AbortSignal;
@@ -54,7 +59,8 @@ export class Trials {
   /** Objects that results have shown. */
   readonly rows: JsonObject[] = [];
   readonly failures = new Set<string>();
-  readonly forms = new Map<string, ServerFile["tools"][string]["text"]>();
+  /** Tools whose texts have a thing in each line. */
+  readonly lists = new Set<string>();
   /** Results of calls that succeeded. */
   readonly results = new Map<string, Json[]>();
   /** A call of each tool that succeeded, one that changed something where there is one. */
@@ -66,6 +72,8 @@ export class Trials {
   readonly #entry: ServerEntry;
   readonly #options: TrialOptions;
   readonly #brokenCounts = new Map<string, number>();
+  /** The paths of the files at the start. */
+  #files: ReadonlySet<string> = new Set();
   #pool: StatePool;
   start: StateReference;
 
@@ -104,8 +112,9 @@ export class Trials {
     this.volatile.push(...listDifferences(...worlds));
     const world = deepFreeze(removeVolatile(worlds[0], this.volatile) as JsonObject);
     this.start = { ...this.start, digest: computeDigest(world) };
-    const { files } = world;
-    if (!isJsonObject(files)) return;
+    const files = toObject(world["files"]);
+    this.#files = new Set(Object.keys(files));
+    if (!this.#options.isOnFiles) return;
     for (const [place, paths] of listSandboxPaths(files)) this.texts.set(place, paths);
   }
 
@@ -115,8 +124,8 @@ export class Trials {
     this.#pool = this.createPool();
   }
 
-  get hasFiles(): boolean {
-    return this.texts.has(`${sandboxPath} folders`);
+  get isOnFiles(): boolean {
+    return this.#options.isOnFiles;
   }
 
   /** Whether a tool may be tried again. */
@@ -134,21 +143,22 @@ export class Trials {
   async try(name: string, args: JsonObject): Promise<Trial> {
     const { outcome, world } = await this.call({ name, arguments: args });
     if (outcome.kind === "broken") this.#noteBroken(name, outcome.message);
-    if (outcome.kind !== "ok") return { works: false, writes: false, shown: outcome.message };
+    if (outcome.kind !== "ok") return { ...failed, shown: outcome.message };
     const failure = findFailure(outcome.value);
     if (failure !== undefined) {
       this.failures.add(failure);
-      return { works: false, writes: false, shown: "" };
+      return failed;
     }
-    const value = this.readValue(name, outcome.value);
+    const value = readRecord(outcome.value, "python");
     const writes = world !== undefined && computeDigest(deepFreeze(world)) !== this.start.digest;
     const results = this.results.get(name) ?? [];
-    if (results.length < 12) this.results.set(name, [...results, value]);
+    if (results.length < 12) this.results.set(name, [...results, outcome.value]);
     if (!this.samples.has(name) || (writes && !this.samples.get(name)!.writes))
       this.samples.set(name, { call: { name, arguments: args }, writes });
     // a write may show what it was given, which exists only afterwards
     if (!writes) this.#learn(name, args, value);
-    return { works: true, writes, shown: JSON.stringify(value) };
+    const newFiles = Object.keys(toObject(world?.["files"])).filter(it => !this.#files.has(it));
+    return { works: true, writes, shown: JSON.stringify(value), newFiles };
   }
 
   #learn(name: string, args: JsonObject, value: Json): void {
@@ -176,18 +186,24 @@ export class Trials {
     if (!this.remarks.includes(remark)) this.remarks.push(remark);
   }
 
-  /** A result that is text, as a value of Python where it is that. */
-  readValue(name: string, value: Json): JsonObject {
-    const read = readRecord(value, "python");
-    if (JSON.stringify(read) !== JSON.stringify(value)) this.forms.set(name, "python");
-    return read;
+  /** How results of a tool that are text are read; undefined if none is. */
+  getForm(name: string): ServerFile["tools"][string]["text"] {
+    if (this.lists.has(name)) return "lines";
+    const texts = (this.results.get(name) ?? []).filter(it => findOnlyText(it) !== undefined);
+    const isPython = (it: Json) => findOnlyText(readRecord(it, "python")) === undefined;
+    return texts.length > 0 && texts.every(isPython) ? "python" : undefined;
   }
 }
 
+const toObject = (value: Json | undefined): JsonObject =>
+  value !== undefined && isJsonObject(value) ? value : {};
+
 export const isFailure = (value: Json): boolean => findFailure(value) !== undefined;
 
-/** A regular expression for a text that reports a failure, though it is given as a result. */
+/** A regular expression for what reports a failure, though it is given as a result. */
 function findFailure(value: Json): string | undefined {
+  if (isJsonObject(value) && /^(?:error|failed|failure)$/i.test(String(value["status"])))
+    return `^\\{[^{}[\\]]*"status":"${String(value["status"])}"`;
   const text = findOnlyText(value) ?? "";
   const [start] =
     /^[A-Z][\w' ]{0,40}?\b(?:[Ee]rror|[Ff]ailed|[Ff]ailure|[Ii]nvalid|[Nn]ot found)\b[\w' ]{0,30}:/.exec(

@@ -228,7 +228,10 @@ function chooseChain(source: ChainSource, random: Random): readonly string[] | u
   const chain = drawChain(source, random);
   const isolated = listIsolatedTools(source);
   if (!chain) return undefined;
-  return isolated.length > 0 && random.boolean(shares.isolatedTool)
+  const isolatedShare = isolated.length / source.server.tools.size;
+  // where many tools are isolated, they must not be rare
+  const chance = isolatedShare > 0.25 ? isolatedShare : shares.isolatedTool;
+  return isolated.length > 0 && chain.edges.length > 0 && random.boolean(chance)
     ? [...chain.tools, random.pickWeighted(isolated, it => computeRarity(it, source.uses))]
     : chain.tools;
 }
