@@ -98,7 +98,7 @@ interface Trial {
 
 async function tryServer(
   { server, command, more, count }: Trial,
-  { showProgress, signal, print }: AppContext,
+  { resources, showProgress, signal, print }: AppContext,
 ): Promise<Row> {
   const { name } = server;
   const workspace = createTemporaryFolder("lab");
@@ -115,12 +115,11 @@ async function tryServer(
       maxBuffer,
     };
     try {
-      return (
-        await run(process.execPath, [join(import.meta.dirname, "../cli.js"), ...args], options)
-      ).stdout;
+      return (await run(process.execPath, [join(resources, "../dist/cli.js"), ...args], options))
+        .stdout;
     } catch (error) {
       const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };
-      if (code === 1) return stdout;
+      if (code === 1 && args[0] !== "connect") return stdout;
       print(`${name}: prove-rl ${args.join(" ")}\n${stderr}`);
       throw error;
     }
@@ -132,7 +131,10 @@ async function tryServer(
       // a line for each process that is started
       command: "/bin/sh",
       args: [
-        ...["-c", 'echo started >> "$0"; exec "$@"', starts, ...command],
+        "-c",
+        'echo started >> "$0"; exec "$@"',
+        starts,
+        ...command,
         ...(more?.args ?? server.args ?? []),
       ],
       env: server.env ?? {},

@@ -89,6 +89,10 @@ test("the state of a server without files is what reads show, and a restart rese
     "notes_list_folders",
   ]);
   expect(Object.keys(explored.fixtures[0]!.state)).toEqual(["probes"]);
+  // it has the time
+  expect(explored.remarks).toEqual([
+    "notes_get_status is no part of the state: it answers differently in another process",
+  ]);
 });
 
 test("a restart that resets nothing is noticed", async () => {
@@ -142,7 +146,7 @@ test("paths that listings and the sandbox show, and new ones, are what tools tak
   });
   for (const it of ["plan.md", "ideas.md", "old/first.md", "old/data.txt"]) {
     mkdirSync(dirname(join(workspace.folder, "seed", it)), { recursive: true });
-    writeFileSync(join(workspace.folder, "seed", it), `${it}\n`);
+    writeFileSync(join(workspace.folder, "seed", it), `${it}\nThe end.\n`);
   }
   const { file, remarks } = await explore(workspace);
   expect(remarks).toEqual([]);
@@ -167,6 +171,7 @@ test("paths that listings and the sandbox show, and new ones, are what tools tak
     expect(it["examples"]).toContain("/sandbox/winter-plans.txt");
     expect(it).not.toHaveProperty("x-entity");
   }
+  expect(getArgument("get_step", "step_number")).toMatchObject({ examples: [31, 32] });
   // each line is a path
   expect(file.tools["notes_find_files"]).toMatchObject({
     text: "lines",

@@ -1,6 +1,7 @@
 /**
  * An MCP server that works on the files of a folder, as many do: its results are lines of text, and
  * its tools take full paths. `list_directory` shows names with a marker, `find_files` shows paths.
+ * The lines of `plan.md` have numbers.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
@@ -15,7 +16,18 @@ const check = (path = ""): string => {
 };
 const list = (path: string) => readdirSync(path, { withFileTypes: true });
 
+const steps = () => readFileSync(join(root, "plan.md"), "utf8").trim().split("\n");
+
 const tools: Readonly<Record<string, readonly [string[], (args: Args) => string]>> = {
+  list_steps: [[], () => JSON.stringify(steps().map((text, i) => ({ id: i + 31, text })))],
+  get_step: [
+    ["step_number"],
+    ({ step_number: number }) => {
+      const step = steps()[Number(number) - 31];
+      if (step === undefined) throw new Error(`no step ${number}`);
+      return step;
+    },
+  ],
   list_directory: [
     ["path"],
     ({ path }) =>
@@ -55,7 +67,9 @@ const listed = Object.entries(tools).map(([name, [keys]]) => ({
   description: `${name.replace("_", " ")}.`,
   inputSchema: {
     type: "object",
-    properties: Object.fromEntries(keys.map(it => [it, { type: "string" }])),
+    properties: Object.fromEntries(
+      keys.map(it => [it, { type: it === "step_number" ? "integer" : "string" }]),
+    ),
     required: keys,
   },
 }));

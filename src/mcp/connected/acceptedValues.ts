@@ -84,6 +84,9 @@ class ArgumentTrial {
       // what another tool takes under the same name is there already
       .toSorted((a, b) => Number(this.#isLikely(a)) - Number(this.#isLikely(b)));
     for (const key of unresolved) known = await this.#explore(key, known);
+    for (const key of Object.keys(known))
+      if (this.#takesNumber(key) && !examples.some(it => this.#isAbout(it, key)))
+        known = await this.#exploreNumber(key, known);
     if (!this.#trials.samples.has(this.#name)) await this.#trials.try(this.#name, known);
   }
 
@@ -118,7 +121,7 @@ class ArgumentTrial {
     if (withUnknown.works && withUnknown.writes) {
       // it takes any text; what creates a file takes any path
       if (isFullPath && withUnknown.newFiles.some(it => it.includes(unknownText)))
-        examples.push({ tool: name, key, texts: createNewPaths(name) });
+        examples.push({ tool: name, key, values: createNewPaths(name) });
       return known;
     }
     const made = new Map<string, Trial>();
@@ -130,8 +133,35 @@ class ArgumentTrial {
       const isAccepted = chosen.every(it => isBetter(made.get(it)!, it, withUnknown, unknown));
       if (!isAccepted) continue;
       if (this.#trials.texts.has(source)) accepted.push({ tool: name, key, source });
-      else examples.push({ tool: name, key, texts });
+      else examples.push({ tool: name, key, values: texts });
       return give(chosen[0]!);
+    }
+    return known;
+  }
+
+  #takesNumber(key: string): boolean {
+    const { type, enum: values } = getProperties(this.#trials.tools.get(this.#name)!.inputSchema)[
+      key
+    ]!;
+    return (type === "integer" || type === "number") && values === undefined;
+  }
+
+  /** People say the number of a thing, so that it is a value and needs no look-up. */
+  async #exploreNumber(key: string, known: JsonObject): Promise<JsonObject> {
+    const name = this.#name;
+    const numbers = listNumbers(key, this.#trials.rows);
+    if (numbers.length === 0) return known;
+    const withUnknown = await this.#trials.try(name, { ...known, [key]: unknownNumber });
+    for (const shown of numbers) {
+      if (!this.#trials.allows(name)) break;
+      const made: boolean[] = [];
+      for (const it of shown.slice(0, 2)) {
+        const trial = await this.#trials.try(name, { ...known, [key]: it });
+        made.push(isBetter(trial, String(it), withUnknown, String(unknownNumber)));
+      }
+      if (!made.every(Boolean)) continue;
+      this.#findings.examples.push({ tool: name, key, values: shown });
+      return { ...known, [key]: shown[0]! };
     }
     return known;
   }
@@ -150,6 +180,23 @@ class ArgumentTrial {
       );
     return [...(quoted.length > 0 ? [["its description", quoted] as const] : []), ...shown];
   }
+}
+
+/** A number that no server has. */
+const unknownNumber = 77_310_771;
+
+const idField = /^(?:id|no|nr|number)$|[a-z]Id$|_(?:id|no|nr|number)$/;
+
+/** The numbers that name things in rows, by their field; those of the argument's name first. */
+function listNumbers(key: string, rows: readonly JsonObject[]): number[][] {
+  const fields = new Map<string, Set<number>>();
+  for (const row of rows)
+    for (const [field, it] of Object.entries(row))
+      if (typeof it === "number" && Number.isInteger(it) && idField.test(field))
+        fields.set(field, (fields.get(field) ?? new Set()).add(it));
+  return [...fields]
+    .toSorted(([a], [b]) => Number(b === key) - Number(a === key) || (a < b ? -1 : 1))
+    .map(([, it]) => [...it].slice(0, 20));
 }
 
 /** The words that the description of an argument quotes, which are often all that it takes. */

@@ -22,11 +22,11 @@ export interface AcceptedValue {
   readonly source: string;
 }
 
-/** Texts for an argument that takes any of a form. */
+/** Values for an argument that names no entity. */
 export interface ArgumentExamples {
   readonly tool: string;
   readonly key: string;
-  readonly texts: readonly string[];
+  readonly values: readonly (string | number)[];
 }
 
 export interface Kind {
@@ -100,10 +100,10 @@ const isSaid = (text: string): boolean =>
 export function addLists(kinds: readonly Kind[], trials: Trials): void {
   for (const { inputs, places } of kinds) {
     const things = new Set(inputs.flatMap(it => [...trials.texts.get(it.source)!]));
-    for (const place of [...places]) {
+    for (const place of places.filter(it => it.endsWith("/lines"))) {
       const [tool, field] = splitPlace(place.replace(/\/lines$/, "[]"));
       const lines = [...trials.texts.get(place)!];
-      if (!place.endsWith("/lines") || !lines.every(it => things.has(it))) continue;
+      if (!lines.every(it => things.has(it))) continue;
       trials.lists.add(tool);
       places.push(`${tool} ${field.join("")}`);
     }
@@ -183,13 +183,13 @@ export function markKinds(
   }
 }
 
-/** Writes texts for arguments into the schemas of the tools. */
+/** Writes values for arguments into the schemas of the tools. */
 export function markExamples(
   tools: ServerFile["tools"],
   examples: readonly ArgumentExamples[],
 ): void {
-  for (const { tool, key, texts } of examples)
-    markInput(tools, tool, key, { examples: [...texts] });
+  for (const { tool, key, values } of examples)
+    markInput(tools, tool, key, { examples: [...values] });
 }
 
 function markInput(

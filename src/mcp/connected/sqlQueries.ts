@@ -1,5 +1,5 @@
 /** Statements for tools that take SQL, about the tables that results have named. */
-import { getProperties } from "../../environment/schemaKeywords.ts";
+import { getKeyword, getProperties } from "../../environment/schemaKeywords.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { KnownTexts } from "./exampleArguments.ts";
 
@@ -8,10 +8,10 @@ export function takesSql(
   key: string,
   { summary, inputSchema }: Pick<Tool, "summary" | "inputSchema">,
 ): boolean {
-  const { description = "" } = getProperties(inputSchema)[key] ?? {};
+  const description = getKeyword(getProperties(inputSchema)[key] ?? {}, "description");
   return (
     /^sql$|_sql$/i.test(key) ||
-    (/query|statement/i.test(key) && sqlWords.test(`${summary} ${String(description)}`))
+    (/query|statement/i.test(key) && sqlWords.test(`${summary} ${description}`))
   );
 }
 

@@ -202,8 +202,9 @@ export const isFailure = (value: Json): boolean => findFailure(value) !== undefi
 
 /** A regular expression for what reports a failure, though it is given as a result. */
 function findFailure(value: Json): string | undefined {
-  if (isJsonObject(value) && /^(?:error|failed|failure)$/i.test(String(value["status"])))
-    return `^\\{[^{}[\\]]*"status":"${String(value["status"])}"`;
+  const status = isJsonObject(value) ? value["status"] : undefined;
+  if (typeof status === "string" && /^(?:error|failed|failure)$/i.test(status))
+    return `^\\{[^{}[\\]]*"status":"${status}"`;
   const text = findOnlyText(value) ?? "";
   const [start] =
     /^[A-Z][\w' ]{0,40}?\b(?:[Ee]rror|[Ff]ailed|[Ff]ailure|[Ii]nvalid|[Nn]ot found)\b[\w' ]{0,30}:/.exec(
