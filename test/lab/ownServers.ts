@@ -101,7 +101,7 @@ async function tryServer(
   { resources, showProgress, signal, print }: AppContext,
 ): Promise<Row> {
   const { name } = server;
-  const workspace = createTemporaryFolder("lab");
+  const workspace = createTemporaryFolder("bench");
   const starts = join(workspace, "starts.txt");
   const tasks = join(workspace, `${name}.tasks.jsonl`);
   const start = performance.now();
