@@ -33,8 +33,9 @@ describe("THIRD_PARTY_NOTICES.txt", () => {
         for (const [, a, b] of source.matchAll(imports))
           imported.add(/^(?:@[^/]+\/)?[^/]+/.exec(a ?? b!)![0]);
       }
-    // what the editor and the user's machine provide, and what only the kernels' compiler reads
-    const provided = ["vscode", "@tensorflow/tfjs-node-gpu", "@vscode/debugprotocol"];
+    // what the editor and the user's machine provide, what only the kernels' compiler reads, and
+    // what the text of a new server imports
+    const provided = ["vscode", "@tensorflow/tfjs-node-gpu", "@vscode/debugprotocol", "prove-rl"];
     const expected = [...imported].filter(it => !isBuiltin(it) && !provided.includes(it));
     expect(expected).toContain("zod");
     expect(expected.filter(it => !names.includes(it))).toEqual([]);
