@@ -31,11 +31,13 @@ export interface AppContext {
 
 /**
  * Loads the shipped servers and opens their catalog, with the servers of the workspace whose
- * fixtures are in the first folder. `thread` is the file of the program of worker threads.
+ * fixtures are in the first folder. `thread` is the file of the program of worker threads, and
+ * `processes` how many of each third-party server may run at once.
  */
 export async function openShippedCatalog(
   fixtureFolders: readonly string[],
   thread: string,
+  processes?: number,
 ): Promise<Catalog> {
   const { openCatalog } = await import("../environment/catalog.ts");
   const { loadServers } = await import("../servers/catalog.ts");
@@ -43,7 +45,7 @@ export async function openShippedCatalog(
   const { StateThread } = await import("../mcp/connected/stateThread.ts");
   const { loadConnectedServers } = await import("../mcp/connected/workspaceServers.ts");
   const shipped = await loadServers();
-  const connected = loadConnectedServers(fixtureFolders, new StateThread(thread));
+  const connected = loadConnectedServers(fixtureFolders, new StateThread(thread, processes));
   const own = await listOwnServers(fixtureFolders, [...shipped, ...connected]);
   return openCatalog(shipped, fixtureFolders, undefined, [...connected, ...own]);
 }

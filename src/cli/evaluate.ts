@@ -44,6 +44,7 @@ import {
   positiveNumber,
   endpointOptions,
   jsonFlag,
+  processesOption,
   readEndpointOptions,
 } from "./options.ts";
 
@@ -93,6 +94,7 @@ const evaluateOptions = {
     { parser: outputPath("prove/tasks/small.trajectory.jsonl") },
   ),
   json: jsonFlag,
+  processes: processesOption,
   ...endpointOptions,
 };
 

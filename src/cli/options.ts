@@ -125,6 +125,13 @@ export const trustServerFlag = flag(
   "start the server of --connect without asking, even if its tools may change things",
 );
 
+/** Read by the program itself when it loads the servers. */
+export const processesOption = option(
+  "--processes <n>",
+  "processes of each third-party server that may run at the same time (default: 4)",
+  { parser: wholeNumber({ min: 1, max: 256 }) },
+);
+
 /** Options for the address of an endpoint and its limits. */
 export const endpointOptions = {
   baseUrl: option(

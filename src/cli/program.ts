@@ -41,7 +41,7 @@ export async function runProgram(
       cwd,
       ...(title ? { program: title } : {}),
       async start(command, positionals, options) {
-        code = await command.run(await createContext(cwd, file), positionals, options);
+        code = await command.run(await createContext(cwd, file, options), positionals, options);
       },
     });
     return code;
@@ -84,7 +84,11 @@ function prepareEnd(signal: InterruptingSignal): void {
 }
 
 /** The context of a command in this process. Loads the servers. */
-async function createContext(cwd: string, program: string): Promise<CliContext> {
+async function createContext(
+  cwd: string,
+  program: string,
+  { processes }: Readonly<Record<string, unknown>>,
+): Promise<CliContext> {
   const resources = findFolderAbove(
     import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
     "resources",
@@ -98,7 +102,7 @@ async function createContext(cwd: string, program: string): Promise<CliContext> 
     : join(dirname(program), "thread.js");
   const [watch, catalog] = await Promise.all([
     watchProcess(prepareEnd),
-    openShippedCatalog(fixtureFolders, thread),
+    openShippedCatalog(fixtureFolders, thread, processes as number | undefined),
   ]);
   return {
     ...terminal,

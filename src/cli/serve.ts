@@ -13,7 +13,7 @@ import { createMetrics } from "../service/metrics.ts";
 import { startHttpServer } from "../service/httpServer.ts";
 import { readToken } from "../service/requestGuard.ts";
 import { defineCommand, flag, option, type CliContext } from "./command.ts";
-import { commaList, outputPath, wholeNumber } from "./options.ts";
+import { commaList, outputPath, processesOption, wholeNumber } from "./options.ts";
 import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { PolicyFault } from "../policy/policy.ts";
 import type { ServedAnswer, ServedPolicy, ServedRequest } from "../policy/servedPolicy.ts";
@@ -65,6 +65,7 @@ export const serve = defineCommand({
       "processes that share the sessions; a session survives the end of its process",
       { parser: wholeNumber({ min: 1, max: 256 }), default: 1 },
     ),
+    processes: processesOption,
     journal: option(
       "--journal <folder>",
       "folder in which sessions are kept until they are closed, also while the service does not run (default: none, or with more than one worker a temporary folder)",

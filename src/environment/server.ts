@@ -75,6 +75,8 @@ export interface Tool {
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
   readonly run: (world: unknown, args: JsonObject, context: ToolContext) => Json;
+  /** Of a server that runs elsewhere: gets what `run` needs, which does not wait for it then. */
+  readonly prepare?: (world: unknown, args: JsonObject, history: StateHistory) => Promise<void>;
 }
 
 export interface Server {

@@ -124,6 +124,28 @@ export class Session {
     return result;
   }
 
+  /**
+   * Asks the servers that run elsewhere, so that these calls, made one after the other, do not wait
+   * for them. Undefined if no such server is called.
+   */
+  prepare(calls: readonly PreparedCall[]): Promise<void> | undefined {
+    return calls.some(it => this.#tools.get(it.name)?.prepare)
+      ? this.fork().#prepareAndCall(calls)
+      : undefined;
+  }
+
+  async #prepareAndCall(calls: readonly PreparedCall[]): Promise<void> {
+    for (const [i, { name, arguments: args }] of calls.entries()) {
+      const tool = this.#tools.get(name);
+      if (tool?.prepare && !this.#memo?.has(this.#state, name, args) && fits(tool, args)) {
+        const { world, history } = this.#state[tool.server]!;
+        await tool.prepare(world, args, history!);
+      }
+      if (i === calls.length - 1) return;
+      if (this.call(name, args).outcome.kind === "broken") return;
+    }
+  }
+
   #execute(tool: Tool, args: unknown): CallResult {
     try {
       // arguments that match the full schema also have the right types; the slower check, which
@@ -210,6 +232,17 @@ export class Session {
   }
 }
 
+interface PreparedCall {
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+/** Whether a tool accepts the arguments. */
+const fits = (tool: Tool, args: unknown): args is JsonObject =>
+  replaceTooDeep(args) !== tooDeepText &&
+  tool.input.safeParse(args).success &&
+  !findLimitViolation(args);
+
 const formatIssue = ({ path, message }: z.core.$ZodIssue) =>
   path.length ? `${path.join(".")}: ${message}` : message;
 
@@ -291,6 +324,10 @@ export class CallMemo {
   readonly #callsByState = new WeakMap<State, Map<string, ExecutedCall>>();
   #callCount = 0;
 
+  has(before: State, name: string, args: unknown): boolean {
+    return this.#callsByState.get(before)?.has(createCallKey(name, args)) ?? false;
+  }
+
   /** The executed call, from the memo or else from `execute`. A full memo keeps no other call. */
   getOrExecute(
     before: State,
@@ -299,7 +336,7 @@ export class CallMemo {
     execute: () => ExecutedCall,
   ): ExecutedCall {
     const calls = this.#callsByState.get(before) ?? new Map<string, ExecutedCall>();
-    const key = `${name} ${JSON.stringify(args)}`;
+    const key = createCallKey(name, args);
     const known = calls.get(key);
     if (known) return known;
     const call = execute();
@@ -309,3 +346,5 @@ export class CallMemo {
     return call;
   }
 }
+
+const createCallKey = (name: string, args: unknown) => `${name} ${JSON.stringify(args)}`;

@@ -213,6 +213,9 @@ const selectPath = (env: NodeJS.ProcessEnv) =>
 
 /** Processes that are still running when this program exits are ended with it. */
 const runningProcesses = new Set<ServerProcess>();
-process.on("exit", () => {
+process.on("exit", killRunningProcesses);
+
+/** Ends all processes of this thread at once. */
+export function killRunningProcesses(): void {
   for (const it of runningProcesses) it.kill("SIGKILL");
-});
+}

@@ -9,6 +9,7 @@ import type { Task } from "../trajectory/task.ts";
 import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
 import {
   createAttemptHeader,
+  maxCallsInMessage,
   TaskConversation,
   type ConversationOptions,
 } from "./taskConversation.ts";
@@ -46,7 +47,11 @@ export async function rollout(
       options.signal?.throwIfAborted();
       const answer = await askPolicy(policy, conversation, options.signal);
       if (answer instanceof PolicyFault) attempt.endByFault(answer.message);
-      else attempt.addMessage(answer);
+      else {
+        const preparing = session.prepare(answer.calls.slice(0, maxCallsInMessage));
+        if (preparing) await preparing;
+        attempt.addMessage(answer);
+      }
     }
   } finally {
     policy.release?.(conversation);

@@ -203,7 +203,7 @@ export class TaskConversation {
 }
 
 /** Twenty times as many as any teacher makes. */
-const maxCallsInMessage = 256;
+export const maxCallsInMessage = 256;
 
 const createAssistantEvent = (
   message: number,

@@ -1,5 +1,6 @@
 /** Serves each server of a session over MCP, at `/s/{session}/{server}/mcp`. */
 import type { Catalog } from "../environment/catalog.ts";
+import { isJsonObject } from "../environment/json.ts";
 import { exposeServer, type CallableSession } from "../mcp/exposedServer.ts";
 import { HttpTransport, sendMethodNotAllowed, type ResponseWriter } from "../mcp/httpTransport.ts";
 import { HttpError } from "./httpError.ts";
@@ -35,7 +36,10 @@ export class McpRoutes {
     if (request.method !== "POST") return sendMethodNotAllowed(response);
     const body = await request.readJson();
     const transport = await this.#openTransport(name);
-    transport.handlePost({ headers: request.headers, body, sessionId: id }, response);
+    await this.#sessions.get(id).runPrepared(
+      () => listToolCalls(body),
+      () => transport.handlePost({ headers: request.headers, body, sessionId: id }, response),
+    );
   }
 
   async close(): Promise<void> {
@@ -63,3 +67,12 @@ export class McpRoutes {
     return transport;
   }
 }
+
+/** The calls of tools in a message or a batch of messages; what else is in it is checked later. */
+const listToolCalls = (body: unknown): { name: string; arguments: unknown }[] =>
+  [body].flat().flatMap((message: unknown) => {
+    const { method, params } = isJsonObject(message) ? message : {};
+    if (method !== "tools/call" || !isJsonObject(params)) return [];
+    const { name, arguments: args = {} } = params;
+    return typeof name === "string" ? [{ name, arguments: args }] : [];
+  });

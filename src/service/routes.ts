@@ -20,11 +20,11 @@ import { formatTool } from "./servedAttempt.ts";
 import { SessionApi, type AdoptRequest, type DirectCall } from "./sessions/sessionApi.ts";
 import type { Repeat, ForkRecord } from "./sessions/sessionKeeper.ts";
 import type { SessionTable } from "./sessions/sessionTable.ts";
-import { TaskApi, hasTaskId } from "./taskApi.ts";
+import { hasTaskId, parseMessage, TaskApi } from "./taskApi.ts";
 import type { TaskStore } from "./taskStore.ts";
 import { describeError, HttpError } from "./httpError.ts";
 import { createAnswerTooLargeError, maxAnswerBytes, startSlices } from "./slices.ts";
-import { batchBody } from "./schemas.ts";
+import { batchBody, callBody, messageBody } from "./schemas.ts";
 
 interface Api {
   readonly sessions: SessionApi;
@@ -258,8 +258,19 @@ function createSessionAnswers(sessions: SessionApi, attempts: TaskApi) {
       const rebuilding = sessions.keeper?.findRebuilding(id);
       return rebuilding ? rebuilding.then(() => sessions.delete(id)) : sessions.delete(id);
     }) as SessionAnswer,
-    call: awake((id, body) => sessions.call(id, body)),
-    message: awake((id, body) => attempts.message(id, body)),
+    call: awake((id, body) =>
+      sessions.get(id).runPrepared(
+        () => [parseBody(callBody, body)],
+        () => sessions.call(id, body),
+      ),
+    ),
+    message: awake((id, body) => {
+      const session = sessions.get(id);
+      return session.runPrepared(
+        () => parseMessage(session, parseBody(messageBody, body)).calls,
+        () => attempts.message(id, body),
+      );
+    }),
     user: awake((id, body) => attempts.user(id, body)),
     score: awake((id, body) => attempts.score(id, body)),
     trajectory: awake(id => attempts.trajectory(id)),

@@ -32,6 +32,7 @@ import {
   listAddedTools,
 } from "./servedAttempt.ts";
 import { describeSession, type SessionApi } from "./sessions/sessionApi.ts";
+import type { TableSession } from "./sessions/sessionTable.ts";
 import { createAnswerTooLargeError, maxAnswerBytes, startSlices } from "./slices.ts";
 
 const defaultPageSize = 100;
@@ -129,7 +130,7 @@ export class TaskApi {
     const { seq, message, cut } = parseBody(messageBody, body);
     const request = { message, cut };
     return this.#sessions.runOnce(session, { do: "message", seq, request, body }, () => {
-      const { text, calls } = parseAssistantMessage(message, session.tools.values(), cut);
+      const { text, calls } = parseMessage(session, { message, cut });
       const added = this.#attempts.addMessage(session, { text, calls, ...(cut ? { cut } : {}) });
       const attempt = session.attempt!;
       const response = createOkResponse({
@@ -199,5 +200,11 @@ export class TaskApi {
 }
 
 /** Whether the body of a request to open a session names a task. */
+/** What the policy wrote in the body of a request. */
+export const parseMessage = (
+  { tools }: TableSession,
+  { message, cut }: Omit<z.infer<typeof messageBody>, "seq">,
+) => parseAssistantMessage(message, tools.values(), cut);
+
 export const hasTaskId = (body: unknown): boolean =>
   isJsonObject(body) && Object.hasOwn(body, "task_id");

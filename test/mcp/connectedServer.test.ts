@@ -1,5 +1,15 @@
 /** Sessions on a third-party server that was explored: as on any other server. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -11,7 +21,12 @@ import type { AuditSummary } from "../../src/evaluation/audit.ts";
 import { storeConsent } from "../../src/mcp/connected/consents.ts";
 import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Session } from "../../src/environment/session.ts";
+import { startHttpServer } from "../../src/service/httpServer.ts";
+import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { runCommand } from "../cli/terminal.ts";
+import { root } from "../contracts/transports.ts";
+import { isRunning, listChildren } from "../processes.ts";
+import { sendRequest } from "../service/countingService.ts";
 import { createNotesWorkspace as create, type NotesWorkspace } from "./notesWorkspace.ts";
 
 /** A workspace that is removed after the test. */
@@ -176,3 +191,71 @@ test("a state that cannot be reached again is a fault of the environment", async
     },
   });
 });
+
+test("many sessions at once have states of their own, and one that waits holds up no other", async () => {
+  const workspace = createNotesWorkspace("waits");
+  const catalog = await connectNotes(workspace);
+  const serving = await startHttpServer({ catalog });
+  onTestFinished(() => serving.close());
+  const openSession = async () => {
+    const url = `${serving.url}/v1/sessions/${createSessionId()}`;
+    await sendRequest(url, "PUT", { body: { servers: ["notes"] } });
+    return (seq: number, name: string, args: object) =>
+      sendRequest(`${url}/call`, "POST", { body: { seq, name, arguments: args } });
+  };
+  const file = join(workspace.folder, "go");
+  const waiting = await openSession();
+  await waiting(1, "notes_rename_note", { note_id: "note_1", title: `wait for ${file}` });
+  let hasWaited = false;
+  const shown = waiting(2, "notes_get_note", { note_id: "note_1" }).finally(() => {
+    hasWaited = true;
+  });
+
+  const sessions = await Promise.all(Array.from({ length: 64 }, openSession));
+  const titles = await Promise.all(
+    sessions.map(async (call, i) => {
+      await call(1, "notes_rename_note", { note_id: "note_1", title: `Title ${i}` });
+      await call(2, "notes_move_note", { note_id: "note_1", folder: `Folder ${i}` });
+      const { json } = await call(3, "notes_get_note", { note_id: "note_1" });
+      const { title, folder } = json.structured as unknown as Record<string, string>;
+      return `${title} in ${folder}`;
+    }),
+  );
+  expect(titles).toEqual(sessions.map((_, i) => `Title ${i} in Folder ${i}`));
+  expect((await sendRequest(`${serving.url}/health`, "GET")).json).toMatchObject({
+    status: "healthy",
+    sessions: 65,
+  });
+  expect(hasWaited).toBe(false);
+  writeFileSync(file, "");
+  expect((await shown).json).toMatchObject({
+    structured: { title: `wait for ${file}` },
+  });
+});
+
+test.runIf(process.platform !== "win32")(
+  "Ctrl-C ends a program that waits for a server, and leaves no process and no folder",
+  async () => {
+    const workspace = createNotesWorkspace("waits");
+    await connectNotes(workspace);
+    const { folder } = workspace;
+    const file = join(folder, "go");
+    for (const it of ["seed/notes.json", "prove/fixtures/notes/full.fixture.json"]) {
+      const path = join(folder, it);
+      writeFileSync(path, readFileSync(path, "utf8").replace("Budget 2026", `wait for ${file}`));
+    }
+    const args = [join(root, "dist/cli.js"), "call", "notes_get_note", '{"note_id": "note_1"}'];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: "ignore" });
+    const ended = once(child, "close");
+    await expect.poll(() => existsSync(`${file}.awaited`)).toBe(true);
+    const servers = listChildren(child.pid!);
+    expect(servers).toHaveLength(1);
+    child.kill("SIGINT");
+    await ended;
+    await expect.poll(() => isRunning(servers[0]!)).toBe(false);
+    const left = readdirSync(tmpdir()).filter(
+      it => it.startsWith("prove-servers-") && it.includes(`-${child.pid}-`),
+    );
+    expect(left).toEqual([]);
+  },
+);

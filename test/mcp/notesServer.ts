@@ -3,9 +3,11 @@
  * argument, says nothing about which of its tools write, reports failures as text, and answers one
  * tool as Python prints values. Its second argument says how it differs: `caches` reads the file
  * once, `random` gives ids by chance, `forgets` keeps its notes in memory only, `crashes` ends when
- * a note is deleted, and `sneaky` says that adding a note only reads.
+ * a note is deleted, `sneaky` says that adding a note only reads, and `waits` shows a note with the
+ * title "wait for FILE" once that file exists, and says so by FILE.awaited.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -118,8 +120,13 @@ const listed = Object.entries(tools).map(([name, { description, input, annotatio
   ...(annotations ? { annotations } : {}),
 }));
 
-function answer(name: string, args: Args): object {
+async function answer(name: string, args: Args): Promise<object> {
   const notes = kept ?? read();
+  const [, awaited] = /^wait for (.+)$/.exec(notes[args["note_id"] ?? ""]?.title ?? "") ?? [];
+  if (manner === "waits" && awaited) {
+    writeFileSync(`${awaited}.awaited`, "");
+    while (!existsSync(awaited) && !process.stdin.readableEnded) await setTimeout(5);
+  }
   try {
     const value = tools[name]!.run(notes, args);
     if (manner !== "forgets") writeFileSync(file, JSON.stringify(notes, null, 1));
@@ -130,13 +137,13 @@ function answer(name: string, args: Args): object {
   }
 }
 
-createInterface({ input: process.stdin }).on("line", line => {
+for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line) as {
     id?: number;
     method: string;
     params: { name: string; arguments: Args; protocolVersion: string };
   };
-  if (id === undefined) return;
+  if (id === undefined) continue;
   const result =
     method === "initialize"
       ? {
@@ -146,6 +153,6 @@ createInterface({ input: process.stdin }).on("line", line => {
         }
       : method === "tools/list"
         ? { tools: listed }
-        : answer(params.name, params.arguments);
+        : await answer(params.name, params.arguments);
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
-});
+}

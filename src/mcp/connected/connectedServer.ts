@@ -2,14 +2,24 @@
  * A third-party server as a server like any other: its tools run in processes of their own, and its
  * state is what is observed of them.
  */
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { findTypeMismatch } from "../../environment/argumentChecks.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
-import { Refusal, type Server, type Tool, type ToolContext } from "../../environment/server.ts";
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import {
+  Refusal,
+  type Server,
+  type StateHistory,
+  type Tool,
+  type ToolContext,
+} from "../../environment/server.ts";
+import { UserError } from "../../userError.ts";
 import type { ServerEntry } from "../mcpConfig.ts";
+import { createBrokenFault } from "../serverConnection.ts";
 import type { ServerFile } from "./serverFile.ts";
+import type { PoolReply } from "./statePool.ts";
 import type { StateThread } from "./stateThread.ts";
 
 interface ConnectedServerOptions {
@@ -27,17 +37,49 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
     thread.request(name, "open", { entry: getEntry(), known: file });
     isOpen = true;
   };
-  const run = (tool: string, world: object, args: JsonObject, context: ToolContext): Json => {
+  const answers = new LRUCache<string, PoolReply>({
+    maxSize: maxKeptAnswers,
+    sizeCalculation: it => JSON.stringify(it).length,
+  });
+  const createRequest = (
+    tool: string,
+    world: object,
+    args: JsonObject,
+    { fixture, calls }: StateHistory,
+  ) => ({
+    state: {
+      seed: fixture,
+      calls: getOriginal(calls),
+      digest: computeDigest(getOriginal(world)),
+    },
+    call: { name: tool, arguments: args },
+  });
+  const prepare = async (tool: string, world: object, args: JsonObject, history: StateHistory) => {
     open();
-    const { history } = context;
-    const { outcome, world: after } = thread.request(name, "call", {
-      state: {
-        seed: history!.fixture,
-        calls: getOriginal(history!.calls),
-        digest: computeDigest(getOriginal(world)),
-      },
-      call: { name: tool, arguments: args },
-    });
+    const request = createRequest(tool, world, args, history);
+    const key = canonicalJson(request);
+    if (answers.has(key)) return;
+    try {
+      answers.set(key, await thread.requestLater(name, "call", request));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      answers.set(key, { outcome: createBrokenFault(error.message) });
+    }
+  };
+  const ask = (tool: string, world: object, args: JsonObject, context: ToolContext): PoolReply => {
+    open();
+    const request = createRequest(tool, world, args, context.history!);
+    if (answers.size > 0) {
+      const key = canonicalJson(request);
+      const answer = answers.get(key);
+      // what broke is tried again by the next call
+      if (answer?.outcome.kind === "broken") answers.delete(key);
+      if (answer) return answer;
+    }
+    return thread.request(name, "call", request);
+  };
+  const run = (tool: string, world: object, args: JsonObject, context: ToolContext): Json => {
+    const { outcome, world: after } = ask(tool, world, args, context);
     switch (outcome.kind) {
       case "ok":
         if (after) assignChanges(world as Record<string, Json>, after);
@@ -69,6 +111,7 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
       inputSchema: it.inputSchema,
       outputSchema: it.outputSchema,
       run: (world, args, context) => run(toolName, world as object, args, context),
+      prepare: (world, args, history) => prepare(toolName, world as object, args, history),
     },
   ]);
   return {
@@ -83,6 +126,9 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
     checkAccess: () => void getEntry(),
   };
 }
+
+/** Of answers that were asked for in advance, in characters of JSON. */
+const maxKeptAnswers = 100_000_000;
 
 /** If the schema is not valid, the server decides. */
 function fits(schema: JsonObject, args: JsonObject): boolean {

@@ -1,7 +1,7 @@
 /**
  * Processes of a third-party server, each in a sandbox and in a known state: that of a seed and of
- * the writes that were made since. A call on a state gets the process that is in it, or one that
- * can get there with the fewest writes. Requests are handled one after the other.
+ * the writes that were made since. A call on a state gets a free process that is in it, or one that
+ * can get there with the fewest writes, and waits while all are busy.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -70,11 +70,16 @@ export class StatePool {
   readonly #limits: PoolLimits;
   readonly #snapshots: Snapshots | undefined;
   readonly #stop = new AbortController();
-  /** The one that was used last is the last. */
-  #processes: SandboxProcess[] = [];
-  /** Processes that are being ended. */
-  readonly #ending = new Set<Promise<void>>();
-  #queue: Promise<unknown> = Promise.resolve();
+  /** The free ones. The one that was used last is the last. */
+  #free: SandboxProcess[] = [];
+  /** How many there are, with those that are busy or being started. */
+  #size = 0;
+  /** Calls that wait for a free process. */
+  #waiting: (() => void)[] = [];
+  /** Work that has not ended. */
+  readonly #running = new Set<Promise<unknown>>();
+  /** Why a sandbox could not be removed. */
+  #removalError: Error | undefined;
 
   constructor(entry: ServerEntry, known: KnownServer, limits: PoolLimits = defaultLimits) {
     this.#entry = entry;
@@ -85,66 +90,108 @@ export class StatePool {
 
   /** What is observed of a seed, in a new process. */
   observe(seed: string): Promise<JsonObject> {
-    return this.#enqueue(async () => {
+    return this.#track(async () => {
+      while (this.#size >= this.#limits.processes && !this.#discardOldest()) await this.#wait();
       const process = await this.#start(seed);
-      return process.world;
+      const { world } = process;
+      this.#release(process);
+      return world;
     });
   }
 
   /** Makes a call on a state. Throws a `UserError` if the server cannot be started. */
   call(state: StateReference, call: LoggedCall): Promise<PoolReply> {
-    return this.#enqueue(async () => {
+    return this.#track(async () => {
       this.counts.calls++;
-      const process = await this.#reach(state);
-      if (!(process instanceof SandboxProcess)) return { outcome: process };
-      const outcome = await process.call(call);
-      if (outcome.kind === "broken") {
-        this.#discard(process);
-        return { outcome };
+      const process = await this.#acquire(state);
+      try {
+        const fault = await this.#bring(process, state);
+        return fault ? { outcome: fault } : await this.#make(call, process);
+      } catch (error) {
+        process.isLost = true;
+        throw error;
+      } finally {
+        this.#release(process);
       }
-      if (this.known.tools[call.name]!.effect === "read") return { outcome };
-      const world = await process.observe();
-      const isUnseen = this.#limits.ignoresUnseen && computeDigest(world) === process.digest;
-      if (outcome.kind === "ok" && !isUnseen) {
-        process.moveTo([...state.calls, call], world);
-        await this.#snapshots?.keep(process);
-        return { outcome, world };
-      }
-      // a failed call leaves the state as it is; a process in which it did not is no longer of use
-      if (computeDigest(world) !== process.digest) this.#discard(process);
-      return outcome.kind === "ok" ? { outcome, world } : { outcome };
     });
   }
 
+  /** Ends all processes. Throws a `UserError` if something of a sandbox was left behind. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#queue;
-    for (const it of this.#processes) this.#discard(it);
-    await Promise.all(this.#ending);
+    this.#notify();
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    while (this.#discardOldest());
+    await Promise.allSettled(this.#running);
     await this.#snapshots?.remove();
+    if (this.#removalError) throw this.#removalError;
   }
 
-  #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work);
-    // the caller that enqueued the work handles its error, and later work still runs
-    this.#queue = result.catch(() => {});
-    return result;
+  #track<T>(work: () => Promise<T>): Promise<T> {
+    const running = work().finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return running;
   }
 
-  /** A process in that state, or why there is none. */
-  async #reach(state: StateReference): Promise<SandboxProcess | Fault> {
+  async #make(call: LoggedCall, process: SandboxProcess): Promise<PoolReply> {
+    const outcome = await process.call(call);
+    if (outcome.kind === "broken") process.isLost = true;
+    if (process.isLost || this.known.tools[call.name]!.effect === "read") return { outcome };
+    const world = await process.observe();
+    const isChanged = computeDigest(world) !== process.digest;
+    if (outcome.kind !== "ok") {
+      // a failed call leaves the state as it is; a process in which it did not is of no use
+      process.isLost = isChanged;
+      return { outcome };
+    }
+    if (isChanged || !this.#limits.ignoresUnseen) {
+      process.moveTo([...process.calls, call], world);
+      await this.#snapshots?.keep(process);
+    }
+    return { outcome, world };
+  }
+
+  /** A free process that is nearest to the state. The caller releases it. */
+  async #acquire(state: StateReference): Promise<SandboxProcess> {
+    for (;;) {
+      this.#stop.signal.throwIfAborted();
+      const process = this.#findNearest(state);
+      if (process) {
+        this.#free = this.#free.filter(it => it !== process);
+        if (process.calls.length === 0) this.#keepSpare(state.seed);
+        return process;
+      }
+      if (this.#size < this.#limits.processes || this.#discardOldest()) {
+        const started = await this.#start(state.seed);
+        this.#keepSpare(state.seed);
+        return started;
+      }
+      await this.#wait();
+    }
+  }
+
+  /** One in the state, else one whose files can be replaced, else one that is on the way to it. */
+  #findNearest(state: StateReference): SandboxProcess | undefined {
+    const own = this.#free.filter(it => it.seed === state.seed);
+    return (
+      own.findLast(it => it.isAt(state)) ??
+      (this.#snapshots
+        ? own.at(-1)
+        : own
+            .filter(it => it.isBefore(state))
+            .toSorted((a, b) => b.calls.length - a.calls.length)[0])
+    );
+  }
+
+  /** Brings a process to the state. Returns why that fails, and the process is then lost. */
+  async #bring(process: SandboxProcess, state: StateReference): Promise<Fault | undefined> {
     const { seed, calls } = state;
-    const process =
-      this.#find(it => it.isAt(state)) ??
-      (await this.#putBack(state)) ??
-      this.#findPrefix(state) ??
-      (await this.#start(seed));
-    this.#processes = [...this.#processes.filter(it => it !== process), process];
+    if (!process.isAt(state)) await this.#putBack(process, state);
     for (const call of calls.slice(process.calls.length)) {
       this.counts.repeated++;
       const outcome = await process.call(call);
       if (outcome.kind !== "ok") {
-        this.#discard(process);
+        process.isLost = true;
         return createBrokenFault(
           `${seed} of ${this.known.server} cannot be brought to this state again: ${call.name} failed: ${outcome.message}`,
         );
@@ -155,8 +202,8 @@ export class StatePool {
       process.moveTo(calls, await process.observe());
       await this.#snapshots?.keep(process);
     }
-    if (process.digest === state.digest) return process;
-    this.#discard(process);
+    if (process.digest === state.digest) return undefined;
+    process.isLost = true;
     if (calls.length === 0 && this.#limits.ignoresUnseen)
       throw new UserError(
         `${this.#entry.name} is not reset: a new process shows something else than the first one`,
@@ -169,54 +216,87 @@ export class StatePool {
     );
   }
 
-  #find(matches: (process: SandboxProcess) => boolean): SandboxProcess | undefined {
-    return this.#processes.findLast(matches);
-  }
-
-  /** A process whose files were replaced by those of the state, or of one on the way to it. */
-  async #putBack({ seed, calls }: StateReference): Promise<SandboxProcess | undefined> {
-    const process = this.#snapshots && this.#find(it => it.seed === seed);
-    if (!process) return undefined;
-    for (let count = calls.length; count >= 0; count--) {
+  /** Replaces the files of a process by those of the state, or of the last one on the way to it. */
+  async #putBack(process: SandboxProcess, { seed, calls }: StateReference): Promise<void> {
+    for (let count = calls.length; this.#snapshots; count--) {
       const known = calls.slice(0, count);
-      const snapshot = this.#snapshots.get(seed, known);
-      if (!snapshot) continue;
-      await process.replaceFiles(snapshot.folder, known, snapshot.world);
+      const isReplaced = await this.#snapshots.use(seed, known, ({ folder, world }) =>
+        process.replaceFiles(folder, known, world),
+      );
+      if (!isReplaced) continue;
       this.counts.restored++;
-      return process;
+      return;
     }
-    return undefined;
   }
 
-  /** Of the processes that have made a part of the calls and no other, the one that made most. */
-  #findPrefix(state: StateReference): SandboxProcess | undefined {
-    return this.#processes
-      .filter(it => it.isBefore(state))
-      .toSorted((a, b) => b.calls.length - a.calls.length)[0];
-  }
-
+  /** Starts a process, which the caller releases. */
   async #start(seed: string): Promise<SandboxProcess> {
-    while (this.#processes.length >= this.#limits.processes) this.#discard(this.#processes[0]!);
+    this.#size++;
     this.counts.starts++;
-    const { timeouts } = this.#limits;
-    const connection = await ServerConnection.open(this.#entry, this.#stop.signal, timeouts, seed);
-    const process = new SandboxProcess(connection, this.known, seed);
-    this.#processes.push(process);
+    let process: SandboxProcess | undefined;
     try {
+      const { timeouts } = this.#limits;
+      const { signal } = this.#stop;
+      const connection = await ServerConnection.open(this.#entry, signal, timeouts, seed);
+      process = new SandboxProcess(connection, this.known, seed);
       process.checkTools();
       process.moveTo([], await process.observe());
       await this.#snapshots?.keep(process);
       return process;
     } catch (error) {
-      this.#discard(process);
+      if (process) this.#discard(process);
+      else this.#forget();
       throw error;
     }
   }
 
+  /**
+   * Where states are reached by new processes, starts one in advance, so that the next session does
+   * not wait for it.
+   */
+  #keepSpare(seed: string): void {
+    if (this.#snapshots || this.#size >= this.#limits.processes) return;
+    if (this.#free.some(it => it.seed === seed && it.calls.length === 0)) return;
+    void this.#track(async () => {
+      try {
+        this.#release(await this.#start(seed));
+      } catch {
+        // a call that needs a process reports why there is none
+      }
+    });
+  }
+
+  #release(process: SandboxProcess): void {
+    if (process.isLost || this.#stop.signal.aborted) return this.#discard(process);
+    this.#free.push(process);
+    this.#notify();
+  }
+
+  /** Ends the process that has not been used for longest. Returns whether one was free. */
+  #discardOldest(): boolean {
+    const process = this.#free.shift();
+    if (process) this.#discard(process);
+    return process !== undefined;
+  }
+
   #discard(process: SandboxProcess): void {
-    this.#processes = this.#processes.filter(it => it !== process);
-    const ending = process.close().finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
+    this.#track(() => process.close()).catch((error: Error) => (this.#removalError ??= error));
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#size--;
+    this.#notify();
+  }
+
+  #wait(): Promise<void> {
+    return new Promise(resolve => this.#waiting.push(resolve));
+  }
+
+  #notify(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const it of waiting) it();
   }
 }
 
@@ -227,6 +307,8 @@ class SandboxProcess {
   readonly #known: KnownServer;
   readonly #failures: readonly RegExp[];
   calls: readonly LoggedCall[] = [];
+  /** It does not answer any more, or its state is not known. */
+  isLost = false;
   /** Undefined while it is on the way to another state. */
   #world: JsonObject | undefined;
 
@@ -363,37 +445,71 @@ const maxSnapshots = 500;
 interface Snapshot {
   readonly folder: string;
   readonly world: JsonObject;
+  /** How many copies of it are being made. */
+  users: number;
+  isDropped: boolean;
 }
 
 /** Copies of the files of states, of which those that were used last are kept. */
 class Snapshots {
   readonly #removals = new Set<Promise<void>>();
+  /** Of the states that sessions start in. They are always kept. */
+  readonly #seeds = new Map<string, Snapshot>();
   readonly #known = new LRUCache<string, Snapshot>({
     max: maxSnapshots,
-    dispose: ({ folder }) => {
-      const removal = rm(folder, { recursive: true, force: true }).finally(() =>
-        this.#removals.delete(removal),
-      );
-      this.#removals.add(removal);
+    dispose: it => {
+      it.isDropped = true;
+      this.#removeUnused(it);
     },
   });
 
-  get(seed: string, calls: readonly LoggedCall[]): Snapshot | undefined {
-    return this.#known.get(getSnapshotKey(seed, calls));
+  /** Whether there is one. It is kept until the work with it is done. */
+  async use(
+    seed: string,
+    calls: readonly LoggedCall[],
+    work: (snapshot: Snapshot) => Promise<void>,
+  ): Promise<boolean> {
+    const snapshot = this.#get(seed, calls);
+    if (!snapshot) return false;
+    snapshot.users++;
+    try {
+      await work(snapshot);
+    } finally {
+      snapshot.users--;
+      this.#removeUnused(snapshot);
+    }
+    return true;
   }
 
   async keep({ seed, calls, folder, world }: SandboxProcess): Promise<void> {
-    const key = getSnapshotKey(seed, calls);
-    if (folder === undefined || this.#known.has(key)) return;
+    if (folder === undefined || this.#get(seed, calls)) return;
     const copy = createSandboxPath();
     await mkdir(copy);
     await copyFolder(folder, copy);
-    this.#known.set(key, { folder: copy, world });
+    const snapshot = { folder: copy, world, users: 0, isDropped: false };
+    if (calls.length === 0) this.#seeds.set(seed, snapshot);
+    else this.#known.set(getSnapshotKey(seed, calls), snapshot);
+  }
+
+  #get(seed: string, calls: readonly LoggedCall[]): Snapshot | undefined {
+    return calls.length === 0
+      ? this.#seeds.get(seed)
+      : this.#known.get(getSnapshotKey(seed, calls));
   }
 
   async remove(): Promise<void> {
     this.#known.clear();
+    for (const { folder } of this.#seeds.values())
+      await rm(folder, { recursive: true, force: true });
     await Promise.all(this.#removals);
+  }
+
+  #removeUnused({ folder, users, isDropped }: Snapshot): void {
+    if (!isDropped || users > 0) return;
+    const removal = rm(folder, { recursive: true, force: true }).finally(() =>
+      this.#removals.delete(removal),
+    );
+    this.#removals.add(removal);
   }
 }
 

@@ -90,7 +90,7 @@ export class OpenEnvEpisode {
   }
 
   /** Executes an action. Throws an `HttpError` if there is no episode, or it is done. */
-  step(action: Action): StepResult {
+  step(action: Action): StepResult | Promise<StepResult> {
     if (action.type === "list_tools") return this.#listTools();
     const open = this.#getOpen();
     const session = this.#sessions.get(open.sessionId);
@@ -98,9 +98,18 @@ export class OpenEnvEpisode {
       throw new HttpError("ENDED", "the episode is done", "send reset to begin another");
     switch (action.type) {
       case "call_tool":
-        return this.#call(open, session, action);
-      case "message":
-        return this.#addMessage(open, session, action);
+        return session.runPrepared(
+          () => [{ name: action.tool_name, arguments: action.arguments }],
+          () => this.#call(open, session, action),
+        );
+      case "message": {
+        const { message, cut } = action;
+        const { text, calls } = parseAssistantMessage(message, session.tools.values(), cut);
+        return session.runPrepared(
+          () => calls,
+          () => this.#add(open, session, { text, calls, ...(cut ? { cut } : {}) }),
+        );
+      }
       case "finish":
         return this.#finish(open, session, action);
       default:
@@ -184,15 +193,6 @@ export class OpenEnvEpisode {
           ? null
           : { error_type: errorTypes[outcome.kind], message: outcome.message.split("\n", 1)[0]! },
     });
-  }
-
-  #addMessage(
-    open: OpenEpisode,
-    session: TableSession,
-    { message, cut }: Extract<Action, { type: "message" }>,
-  ): StepResult {
-    const { text, calls } = parseAssistantMessage(message, session.tools.values(), cut);
-    return this.#add(open, session, { text, calls, ...(cut ? { cut } : {}) });
   }
 
   #finish(

@@ -191,7 +191,7 @@ export class OpenEnvRpc {
       // as if the session had been created and closed around the call
       const created = await this.#open();
       try {
-        return this.#call(this.#sessions.get(created), name, args);
+        return await this.#call(this.#sessions.get(created), name, args);
       } finally {
         this.#sessions.delete(created);
       }
@@ -205,12 +205,12 @@ export class OpenEnvRpc {
     return id;
   }
 
-  #call(session: TableSession, name: string, args: unknown): object {
-    const { outcome } = this.#sessions.callDirectly(session, {
-      name,
-      arguments: args,
-      isAlone: true,
-    });
+  async #call(session: TableSession, name: string, args: unknown): Promise<object> {
+    const call = { name, arguments: args, isAlone: true };
+    const { outcome } = await session.runPrepared(
+      () => [call],
+      () => this.#sessions.callDirectly(session, call),
+    );
     const { text, structured } = formatOutcome(outcome);
     return {
       content: [{ type: "text", text }],

@@ -111,7 +111,7 @@ export class OpenEnvSockets {
       case "reset":
         return { type: "observation", data: await episode.reset(parseBody(resetOptions, data)) };
       case "step":
-        return { type: "observation", data: episode.step(parseBody(action, data)) };
+        return { type: "observation", data: await episode.step(parseBody(action, data)) };
       case "state":
         return { type: "state", data: episode.state };
       case "mcp":

@@ -15,7 +15,11 @@ import type { Session } from "../../environment/session.ts";
 import { parseState, type State } from "../../environment/state.ts";
 import { HttpError } from "../httpError.ts";
 import { parseArguments } from "../../policy/callText/callText.ts";
-import type { AttemptSession, TaskConversation } from "../../policy/taskConversation.ts";
+import {
+  maxCallsInMessage,
+  type AttemptSession,
+  type TaskConversation,
+} from "../../policy/taskConversation.ts";
 
 export interface OpenOptions extends SessionPins {
   /** The attempt at a task that the session is for. */
@@ -305,6 +309,7 @@ export class TableSession {
   readonly #notify: (change: SessionChange) => void;
   #callCount = 0;
   #attempt: TaskConversation | undefined;
+  #preparing: Promise<void> | undefined;
 
   constructor(
     options: TableSessionOptions,
@@ -395,6 +400,29 @@ export class TableSession {
     return this.#attempt.call(name, args);
   }
 
+  /**
+   * Runs a request once the servers that run elsewhere have answered its calls, so that no other
+   * session waits for them. Requests run in the order in which they came.
+   */
+  runPrepared<T>(listCalls: () => readonly GivenCall[], run: () => T): T | Promise<T> {
+    if (!this.servers.some(it => it.isConnected)) return run();
+    const before = this.#preparing ?? Promise.resolve();
+    const result = before.then(async () => {
+      await this.#session.prepare(
+        listCalls()
+          .slice(0, maxCallsInMessage)
+          .map(it => ({ name: it.name, arguments: parseArguments(it.arguments) })),
+      );
+      return run();
+    });
+    // whoever sent the request is told why it failed
+    this.#preparing = result.then(
+      () => {},
+      () => {},
+    );
+    return result;
+  }
+
   #execute(name: string, args: unknown): CallResult {
     const before = this.state;
     const result = this.#session.call(name, args);
@@ -434,6 +462,11 @@ export class TableSession {
   fork(): Session {
     return this.#session.fork();
   }
+}
+
+interface GivenCall {
+  readonly name: string;
+  readonly arguments?: unknown;
 }
 
 /** An id of 128 random bits. */
