@@ -94,6 +94,8 @@ export interface Server {
   readonly isConnected?: true;
   /** Throws a `UserError` if no session may be opened on it. */
   readonly checkAccess?: () => void;
+  /** How much its processes have done so far, by kind of work. */
+  readonly countWork?: () => Promise<Readonly<Record<string, number>>>;
   /** Throws if the state that a write left breaks the schema or an invariant. */
   readonly checkWrite?: (after: unknown, before: unknown) => void;
   /** The folder with its texts, if they are not among those that ship. */

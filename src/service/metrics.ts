@@ -7,11 +7,12 @@ import {
   Registry,
   collectDefaultMetrics,
 } from "prom-client";
+import type { Server } from "../environment/server.ts";
 import type { SessionTable } from "./sessions/sessionTable.ts";
 
 export interface Metrics {
-  /** Counts the sessions and the calls of a table from now on. */
-  watch(table: SessionTable): void;
+  /** Counts the sessions and the calls of a table, and the work of servers, from now on. */
+  watch(table: SessionTable, servers: Iterable<Server>): void;
   /** Counts an answered request; `route` is its method and path, with `{id}` in place of an id. */
   countRequest(route: string, status: number, seconds: number): void;
   /** Counts a session that was rebuilt from the journal. */
@@ -69,7 +70,23 @@ export function createMetrics(): Metrics {
     registers,
   });
   return {
-    watch(table) {
+    watch(table, servers) {
+      const connected = [...servers].filter(it => it.countWork);
+      if (connected.length > 0)
+        registry.registerMetric(
+          new Counter({
+            name: "prove_server_processes_total",
+            help: "What was done with processes of third-party servers: starts, calls, calls that were repeated to reach a state, and folders that were restored for it",
+            labelNames: ["server", "work"],
+            registers: [],
+            async collect() {
+              this.reset();
+              for (const { name: server, countWork } of connected)
+                for (const [work, count] of Object.entries(await countWork!()))
+                  this.inc({ server, work }, count);
+            },
+          }),
+        );
       capacity.set(table.capacity);
       registry.registerMetric(
         new Gauge({

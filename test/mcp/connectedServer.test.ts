@@ -21,6 +21,7 @@ import type { AuditSummary } from "../../src/evaluation/audit.ts";
 import { storeConsent } from "../../src/mcp/connected/consents.ts";
 import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Session } from "../../src/environment/session.ts";
+import { createMetrics } from "../../src/service/metrics.ts";
 import { startHttpServer } from "../../src/service/httpServer.ts";
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { runCommand } from "../cli/terminal.ts";
@@ -195,7 +196,7 @@ test("a state that cannot be reached again is a fault of the environment", async
 test("many sessions at once have states of their own, and one that waits holds up no other", async () => {
   const workspace = createNotesWorkspace("waits");
   const catalog = await connectNotes(workspace);
-  const serving = await startHttpServer({ catalog });
+  const serving = await startHttpServer({ catalog, metrics: createMetrics() });
   onTestFinished(() => serving.close());
   const openSession = async () => {
     const url = `${serving.url}/v1/sessions/${createSessionId()}`;
@@ -226,6 +227,15 @@ test("many sessions at once have states of their own, and one that waits holds u
     status: "healthy",
     sessions: 65,
   });
+  const { text: metrics } = await sendRequest(`${serving.url}/metrics`, "GET");
+  const count = (work: string) =>
+    Number(
+      new RegExp(`^prove_server_processes_total{server="notes",work="${work}"} (\\d+)`, "m").exec(
+        metrics,
+      )![1],
+    );
+  expect(count("starts")).toBeLessThanOrEqual(4);
+  expect(count("calls")).toBe(2 + 3 * 64);
   expect(hasWaited).toBe(false);
   writeFileSync(file, "");
   expect((await shown).json).toMatchObject({

@@ -124,6 +124,7 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
     invariants: [],
     isConnected: true,
     checkAccess: () => void getEntry(),
+    countWork: async () => (isOpen ? { ...(await thread.requestLater(name, "count", {})) } : {}),
   };
 }
 
