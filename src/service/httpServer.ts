@@ -159,7 +159,7 @@ export function createUnboundServer(options: HttpServerOptions, part?: PartOptio
       onRebuilt: () => metrics?.countRebuilt(),
     });
   const mcp = new McpRoutes(catalog, sessions);
-  metrics?.watch(table, catalog.servers.values());
+  metrics?.watch(table, catalog.own.values());
   const chat = options.policy && new ChatRoutes(options.policy, Math.floor(Date.now() / 1_000));
   const router = new Router(routes, mcp, { metrics, chat });
   const checkRequest = createRequestGuard(host, token, options.allowedHosts);
