@@ -8,9 +8,11 @@ import { computeDigest, deepFreeze } from "../environment/digest.ts";
 import { formatFixture, getFixtureFile } from "../environment/fixture.ts";
 import { listRequired, getProperties } from "../environment/schemaKeywords.ts";
 import { storeConsent } from "../mcp/connected/consents.ts";
+import { createTools } from "../mcp/connected/connectedServer.ts";
 import { exploreServer } from "../mcp/connected/explore.ts";
 import {
   getServerFile,
+  getTextFolder,
   readServerFile,
   suggestServerName,
   type ServerFile,
@@ -18,6 +20,7 @@ import {
 import { StatePool } from "../mcp/connected/statePool.ts";
 import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
+import { completeTemplates, findTemplateErrors } from "../synthesis/text/templates.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { UserError } from "../userError.ts";
@@ -68,6 +71,9 @@ export const connect = defineCommand({
     const explored = await exploreServer(entry, { name, now, signal, onProgress: showProgress });
     const { file, fixtures, remarks } = explored;
     await write(path, `${JSON.stringify(file, null, 2)}\n`);
+    const texts = join(getTextFolder(prove, name), "templates.json");
+    const hasTexts = existsSync(texts);
+    if (!hasTexts) await write(texts, proposeTexts(file));
     for (const it of fixtures)
       await write(getFixtureFile(join(prove, "fixtures"), name, it.name), formatFixture(it));
     if (json) print(JSON.stringify({ file, fixtures: fixtures.map(it => it.name), remarks }));
@@ -77,11 +83,42 @@ export const connect = defineCommand({
         `  state: ${describeReset(entry.reset)}, as ${fixtures.map(it => it.name).join(", ")}; ${file.restore === "files" ? "files are put back under the running process" : "another state needs another process"}`,
         ...remarks.map(it => `  note: ${it}`),
         `${relative(cwd, path)} says all this, and can be edited`,
+        hasTexts
+          ? `${relative(cwd, texts)} is kept as it was; delete it for new proposals`
+          : `${relative(cwd, texts)} has what users say, proposed from the descriptions: read and edit it`,
         `next: prove-rl synthesize --servers ${name} --count 50 --out prove/tasks/${name}.tasks.jsonl`,
       ])
         print(escapeInvisible(line));
     return 0;
   },
+});
+
+/** The text of a templates file with proposals. */
+function proposeTexts(file: ServerFile): string {
+  const server = { name: file.server, tools: createTools(omitVolatile(file), () => null) };
+  const templates = completeTemplates(server);
+  // an argument whose name cannot be a slot has to be said by a person
+  const tools = Object.fromEntries(
+    Object.entries(templates.tools).filter(
+      ([name, it]) =>
+        findTemplateErrors({ ...templates, tools: { [name]: it } }, server).length === 0,
+    ),
+  );
+  return `${JSON.stringify({ ...templates, tools }, null, 2)}\n`;
+}
+
+/** The description without fields of results that are left out. */
+const omitVolatile = (file: ServerFile): ServerFile => ({
+  ...file,
+  tools: Object.fromEntries(
+    Object.entries(file.tools).map(([name, it]) => {
+      const properties = Object.entries(getProperties(it.outputSchema)).filter(
+        ([key]) => !file.volatile.includes(`/results/${name}/${key}`),
+      );
+      const outputSchema = { ...it.outputSchema, properties: Object.fromEntries(properties) };
+      return [name, { ...it, outputSchema }];
+    }),
+  ),
 });
 
 function chooseName(wanted: string, { catalog }: CliContext): string {

@@ -21,6 +21,10 @@ export function listBranches(schema: JsonSchema): readonly JsonSchema[] {
   return Array.isArray(branches) ? (branches as readonly JsonSchema[]) : [];
 }
 
+/** The schema of a list's items without `null`; undefined for what is no list. */
+export const getItemSchema = (schema: JsonSchema): JsonSchema | undefined =>
+  schema["type"] === "array" ? removeNull(toSchema(schema["items"])) : undefined;
+
 /** The keys that an object must have. */
 export const listRequired = ({ required }: JsonSchema): readonly string[] =>
   Array.isArray(required) ? (required as readonly string[]) : [];

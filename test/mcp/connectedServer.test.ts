@@ -28,6 +28,10 @@ import { runCommand } from "../cli/terminal.ts";
 import { root } from "../contracts/transports.ts";
 import { isRunning, listChildren } from "../processes.ts";
 import { sendRequest } from "../service/countingService.ts";
+import { readTemplates } from "../../src/synthesis/text/templates.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { chatServer } from "../policy/chatServer.ts";
+import { createScriptedModel } from "../synthesis/scriptedChatModel.ts";
 import { createNotesWorkspace as create, type NotesWorkspace } from "./notesWorkspace.ts";
 
 /** A workspace that is removed after the test. */
@@ -127,6 +131,9 @@ test("tasks are made on it that replay the same and are judged as others", async
   });
   const tasks = readFileSync(join(cwd, file), "utf8").trim().split("\n");
   expect(tasks).toHaveLength(3);
+  const said = tasks.flatMap(it => (JSON.parse(it) as Task).turns.map(turn => turn.user));
+  expect(said.join("\n")).toMatch(/the note "|the folder (Home|Work|Ideas)|all notes|the folders/);
+  expect(said.join("\n")).not.toMatch(/note_\d|note id|with note/);
   const { notes, code } = await runCommand(replay, [file], {
     cwd,
     catalog: await workspace.openCatalog(),
@@ -140,6 +147,37 @@ test("tasks are made on it that replay the same and are judged as others", async
   expect(find("verifier")).toMatchObject({ tasks: 3, success: 1 });
   // it makes a write that nobody asked for, and takes it back
   expect(find("undoer")).toMatchObject({ tasks: 2, success: 0 });
+});
+
+test("a model behind an endpoint words its tasks", async () => {
+  const workspace = createNotesWorkspace();
+  const catalog = await connectNotes(workspace);
+  const model = createScriptedModel();
+  const { url } = await chatServer(({ body }) => model(body));
+  const cwd = workspace.folder;
+  const file = "worded.tasks.jsonl";
+  const endpoint = ["--teacher", "endpoint", "--model", "scripted", "--base-url", url];
+  const args = ["--servers", "notes", "--count", "2", "--out", file, ...endpoint];
+  const { code } = await runCommand(synthesize, args, { cwd, catalog });
+  expect(code).toBe(0);
+  const tasks = readFileSync(join(cwd, file), "utf8").trim().split("\n");
+  expect(tasks.map(it => (JSON.parse(it) as Task).provenance.teacher)).toEqual([
+    "endpoint:scripted",
+    "endpoint:scripted",
+  ]);
+});
+
+test("what users say is proposed in a file that can be edited", async () => {
+  const workspace = createNotesWorkspace();
+  const catalog = await connectNotes(workspace);
+  const read = () => readTemplates(join(root, "resources/servers"), catalog.getServer("notes"));
+  expect(read().tools["notes_move_note"]!.forms).toEqual(["move {note_id} to the folder {folder}"]);
+  const file = join(workspace.folder, "prove/servers/notes/templates.json");
+  const proposed = readFileSync(file, "utf8");
+  writeFileSync(file, proposed.replace('"delete {note_id}"', '"throw {note_id} away"'));
+  expect(read().tools["notes_delete_note"]!.forms).toEqual(["throw {note_id} away"]);
+  writeFileSync(file, proposed.replace('"delete {note_id}"', '"delete it"'));
+  expect(read).toThrow(/templates.json:\d+: .*"delete it" does not say note_id/);
 });
 
 test("nothing is started without consent, or after its entry or its description has changed", async () => {

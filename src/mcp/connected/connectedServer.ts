@@ -24,12 +24,19 @@ import type { StateThread } from "./stateThread.ts";
 
 interface ConnectedServerOptions {
   readonly file: ServerFile;
+  /** The folder with its texts. */
+  readonly folder?: string;
   readonly thread: StateThread;
   /** The entry of the server. Throws a `UserError` if it must not be started. */
   readonly getEntry: () => ServerEntry;
 }
 
-export function createConnectedServer({ file, thread, getEntry }: ConnectedServerOptions): Server {
+export function createConnectedServer({
+  file,
+  folder,
+  thread,
+  getEntry,
+}: ConnectedServerOptions): Server {
   const { server: name, summary } = file;
   let isOpen = false;
   const open = () => {
@@ -54,7 +61,7 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
     },
     call: { name: tool, arguments: args },
   });
-  const prepare = async (tool: string, world: object, args: JsonObject, history: StateHistory) => {
+  const prepare: PrepareTool = async (tool, world, args, history) => {
     open();
     const request = createRequest(tool, world, args, history);
     const key = canonicalJson(request);
@@ -78,7 +85,7 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
     }
     return thread.request(name, "call", request);
   };
-  const run = (tool: string, world: object, args: JsonObject, context: ToolContext): Json => {
+  const run: RunTool = (tool, world, args, context) => {
     const { outcome, world: after } = ask(tool, world, args, context);
     switch (outcome.kind) {
       case "ok":
@@ -96,31 +103,14 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
         );
     }
   };
-  const tools = Object.entries(file.tools).map(([toolName, it]): [string, Tool] => [
-    toolName,
-    {
-      name: toolName,
-      server: name,
-      effect: it.effect,
-      summary: it.summary,
-      destructive: it.destructive ?? false,
-      idempotent: it.effect === "read" || (it.idempotent ?? false),
-      requires: [],
-      input: z.custom<JsonObject>(args => isJsonObject(args) && fits(it.inputSchema, args)),
-      returns: z.json(),
-      inputSchema: it.inputSchema,
-      outputSchema: it.outputSchema,
-      run: (world, args, context) => run(toolName, world as object, args, context),
-      prepare: (world, args, history) => prepare(toolName, world as object, args, history),
-    },
-  ]);
   return {
     name,
     category: "Connected",
     summary,
     schema: z.record(z.string(), z.json()),
     references: {},
-    tools: new Map(tools),
+    tools: createTools(file, run, prepare),
+    ...(folder === undefined ? {} : { folder }),
     invariants: [],
     isConnected: true,
     checkAccess: () => void getEntry(),
@@ -130,6 +120,44 @@ export function createConnectedServer({ file, thread, getEntry }: ConnectedServe
 
 /** Of answers that were asked for in advance, in characters of JSON. */
 const maxKeptAnswers = 100_000_000;
+
+type RunTool = (tool: string, world: object, args: JsonObject, context: ToolContext) => Json;
+
+type PrepareTool = (
+  tool: string,
+  world: object,
+  args: JsonObject,
+  history: StateHistory,
+) => Promise<void>;
+
+/** The tools of a server, by their names in tasks. */
+export const createTools = (
+  { server, tools }: ServerFile,
+  run: RunTool,
+  prepare?: PrepareTool,
+): ReadonlyMap<string, Tool> =>
+  new Map(
+    Object.entries(tools).map(([name, it]): [string, Tool] => [
+      name,
+      {
+        name,
+        server,
+        effect: it.effect,
+        summary: it.summary,
+        destructive: it.destructive ?? false,
+        idempotent: it.effect === "read" || (it.idempotent ?? false),
+        requires: [],
+        input: z.custom<JsonObject>(args => isJsonObject(args) && fits(it.inputSchema, args)),
+        returns: z.json(),
+        inputSchema: it.inputSchema,
+        outputSchema: it.outputSchema,
+        run: (world, args, context) => run(name, world as object, args, context),
+        ...(prepare
+          ? { prepare: (world, args, history) => prepare(name, world as object, args, history) }
+          : {}),
+      },
+    ]),
+  );
 
 /** If the schema is not valid, the server decides. */
 function fits(schema: JsonObject, args: JsonObject): boolean {

@@ -109,6 +109,10 @@ export function* findProbeProblems({ probes, tools }: ServerFile): Iterable<Serv
 export const getServerFile = (prove: string, server: string): string =>
   join(prove, "servers", `${server}${extension}`);
 
+/** The folder with the texts for a server: what users and the assistant say about it. */
+export const getTextFolder = (prove: string, server: string): string =>
+  join(prove, "servers", server);
+
 const extension = ".server.json";
 
 /** The name of an entry as that of a server; it may not be valid. */

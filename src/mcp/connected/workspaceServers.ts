@@ -7,7 +7,7 @@ import { UserError } from "../../userError.ts";
 import { findServerEntry } from "../mcpConfig.ts";
 import { createConnectedServer } from "./connectedServer.ts";
 import { hasConsent } from "./consents.ts";
-import { readServerFiles } from "./serverFile.ts";
+import { getTextFolder, readServerFiles } from "./serverFile.ts";
 import type { StateThread } from "./stateThread.ts";
 
 /**
@@ -27,6 +27,7 @@ export function loadConnectedServers(
       ? createFaultyServer(read.name, read.error)
       : createConnectedServer({
           file: read,
+          folder: getTextFolder(prove, read.server),
           thread,
           getEntry() {
             const entry = findServerEntry(join(prove, "mcp.json"), dirname(prove), read.entry);

@@ -4,6 +4,7 @@
  */
 import { isJsonObject } from "../../environment/json.ts";
 import {
+  getItemSchema,
   getKeyword,
   getProperties,
   listBranches,
@@ -64,9 +65,9 @@ export interface ToolDeclaration {
 /** The declarations of a server's tools, by full tool name. */
 export type Declarations = ReadonlyMap<string, ToolDeclaration>;
 
-const declarationsByServer = new WeakMap<Server, Declarations>();
+const declarationsByServer = new WeakMap<Pick<Server, "tools">, Declarations>();
 
-export function getDeclarations(server: Server): Declarations {
+export function getDeclarations(server: Pick<Server, "tools">): Declarations {
   let declarations = declarationsByServer.get(server);
   if (!declarations)
     declarationsByServer.set(
@@ -126,7 +127,7 @@ function readInputs(tool: Tool): ToolInputs {
     const inputs = readEntities(schema, key).map(it => ({ ...it, key, isRequired }));
     result.inputs.push(...inputs);
     if (inputs[0]?.path === key) continue;
-    const items = getItems(schema);
+    const items = getItemSchema(schema);
     const label = getKeyword(schema, "x-label") ?? (items && getKeyword(items, "x-label"));
     if (label !== undefined)
       result.labels.push({ key, entity: label, isRequired, isList: items !== undefined, schema });
@@ -140,7 +141,7 @@ function readInputs(tool: Tool): ToolInputs {
 
 /** The entities that a part of the arguments refers to: itself, or parts of its objects. */
 function readEntities(schema: JsonSchema, path: string): Omit<EntityInput, "key" | "isRequired">[] {
-  const items = getItems(schema);
+  const items = getItemSchema(schema);
   const entity = getKeyword(schema, "x-entity") ?? (items && getKeyword(items, "x-entity"));
   if (entity !== undefined) {
     const isSpoken = (items ?? schema)["x-spoken"] === true;
@@ -152,9 +153,6 @@ function readEntities(schema: JsonSchema, path: string): Omit<EntityInput, "key"
     readEntities(removeNull(properties[key] ?? {}), `${path}${items ? "[]" : ""}.${key}`),
   );
 }
-
-const getItems = (schema: JsonSchema): JsonSchema | undefined =>
-  schema["type"] === "array" ? removeNull((schema["items"] ?? {}) as JsonSchema) : undefined;
 
 const secretWords = new Set([
   "password",

@@ -77,6 +77,11 @@ import { getTextFile, type Server, type Tool } from "../../environment/server.ts
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
+import {
+  proposeArgumentTemplates,
+  proposeEntityTemplates,
+  proposeToolTemplates,
+} from "./proposedTemplates.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
 import { findSlots, listAlternatives } from "./templateText.ts";
 
@@ -176,12 +181,12 @@ export const getOwnReplies = (template: ClauseTemplate): readonly ReplyTemplate[
 export const findArgumentTemplates = (templates: ServerTemplates, tool: string, key: string) =>
   templates.arguments[`${tool}.${key}`] ?? templates.arguments[key];
 
-// Reads the templates of a server from its resources folder and adds plain ones for the tools and
+// Reads the templates of a server from its resources folder and proposes some for the tools and
 // entities that the file leaves out.
 
 /**
  * Reads the templates of a server from the folder of all servers. What the file leaves out, or all
- * of it if there is no file, is completed with plain templates.
+ * of it if there is no file, is proposed from the declarations.
  */
 export function readTemplates(folder: string, server: Server): ServerTemplates {
   const file = getTextFile(folder, server, "templates.json");
@@ -209,14 +214,22 @@ function locateText(file: string, error: string): string {
   return line < 0 ? "" : `:${line + 1}`;
 }
 
-function completeTemplates(server: Server, known: ServerTemplates | undefined): ServerTemplates {
+/** The templates of a server, with proposals for what is not known. */
+export function completeTemplates(
+  server: Pick<Server, "name" | "tools">,
+  known?: ServerTemplates,
+): ServerTemplates {
   const tools = Object.fromEntries(
     [...server.tools.values()].map(it => [
       it.name,
-      known?.tools[it.name] ?? createToolTemplates(it),
+      known?.tools[it.name] ??
+        proposeToolTemplates(it, getDeclarations(server).get(it.name)!, server),
     ]),
   );
   const declarations = [...getDeclarations(server).values()];
+  const args = declarations
+    .filter(it => !known?.tools[it.tool.name])
+    .map(it => proposeArgumentTemplates(it));
   const declared = [
     ...declarations.flatMap(it => it.outputs.map(({ entity }) => ({ entity, isSpoken: false }))),
     ...declarations.flatMap(it => it.inputs),
@@ -224,23 +237,30 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
   const entities = Object.fromEntries(
     declared.map(it => [
       it.entity,
-      createEntityTemplates(it.entity, it.isSpoken, listParents(it.entity, declarations)),
+      proposeEntityTemplates(
+        it.entity,
+        it.isSpoken,
+        hasLabel(it.entity, declarations) ? [] : listParents(it.entity, declarations),
+      ),
     ]),
   );
   return {
     format: "prove/templates@1",
     server: server.name,
     ...(known?.self === undefined ? {} : { self: known.self }),
-    arguments: known?.arguments ?? {},
+    arguments: Object.assign({}, ...args, known?.arguments) as ServerTemplates["arguments"],
     tools,
     entities: { ...entities, ...known?.entities },
     ...(known?.reasons ? { reasons: known.reasons } : {}),
   };
 }
 
-const toWords = (name: string) => name.replaceAll("_", " ");
+const hasLabel = (entity: string, declarations: readonly ToolDeclaration[]): boolean =>
+  declarations.some(({ tool }) =>
+    JSON.stringify(tool.outputSchema).includes(`"x-label":${JSON.stringify(entity)}`),
+  );
 
-/** The entities whose results show an entity: a book's result shows its loan. */
+/** The entities whose results show one that has no name: a book's result shows its loan. */
 const listParents = (entity: string, declarations: readonly ToolDeclaration[]): string[] => [
   ...new Set(
     declarations
@@ -250,30 +270,13 @@ const listParents = (entity: string, declarations: readonly ToolDeclaration[]): 
   ),
 ];
 
-const createEntityTemplates = (entity: string, isSpoken: boolean, parents: readonly string[]) => ({
-  noun: toWords(entity),
-  mention: [
-    isSpoken ? "{id}" : `the ${toWords(entity)} {label}`,
-    ...(isSpoken ? [] : parents.map(it => `the ${toWords(entity)} of {${it}}`)),
-  ],
-  again: [`that ${toWords(entity)}`],
-});
-
-/** Creates plain templates from a tool's name: `freeze card with card {card_id}`. */
-function createToolTemplates(tool: Tool): ToolTemplates {
-  const required = (tool.inputSchema["required"] ?? []) as readonly string[];
-  const verb = toWords(tool.name.slice(tool.server.length + 1));
-  const phrases = required.map(key => `${toWords(key).replace(/ id$/, "")} {${key}}`);
-  return {
-    forms: [phrases.length > 0 ? `${verb} with ${phrases.join(" and ")}` : verb],
-    reply: ["Done."],
-  };
-}
-
 // Checks the templates of a server against the tools that they are for.
 
 /** Returns one message per error. */
-export function findTemplateErrors(templates: ServerTemplates, server: Server): string[] {
+export function findTemplateErrors(
+  templates: ServerTemplates,
+  server: Pick<Server, "name" | "tools">,
+): string[] {
   const errors: string[] = [];
   if (templates.server !== server.name)
     errors.push(`server is ${templates.server}, not ${server.name}`);

@@ -40,13 +40,20 @@ test.each(servers.map(it => [it.name, it] as const))(
   },
 );
 
-test("a server without a templates file gets plain templates from its declarations", () => {
+test("a server without a templates file gets proposals from its declarations", () => {
   const { tools, entities } = readTemplates(folder, library);
   expect(findTemplateErrors(readTemplates(folder, library), library)).toEqual([]);
   expect(tools["library_lend"]!.forms).toEqual([
-    "lend with book {book_id} and member {member_id} and pin {pin}",
+    'lend {book_id} for {member_id} with the pin "{pin}"',
   ]);
-  expect(entities["book"]!.mention).toEqual(["the book {label}"]);
+  expect(tools["library_lend"]!.missing!["book_id"]).toEqual({
+    forms: ['lend a book for {member_id} with the pin "{pin}"'],
+    ask: ["Which book?"],
+    answer: ["{book_id}"],
+  });
+  expect(tools["library_get_book"]!.forms).toEqual(["(show me|get me) {book_id} and who has it"]);
+  expect(entities["book"]!.mention).toEqual(['the book "{label}"']);
+  expect(entities["loan"]!.mention).toEqual(['the loan "{label}"', "the loan of {book}"]);
   expect(entities["shelf"]!.mention).toEqual(["{id}"]);
 });
 

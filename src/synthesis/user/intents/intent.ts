@@ -140,11 +140,11 @@ export function isAcceptableChange(intent: Intent, refused: Intent, key: string)
 const singularWords =
   /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one|and)\b/;
 
-/** Whether a clause reads well with two names in one slot. */
+/** Whether a clause reads well with two names in one slot: not "the folder A and B". */
 export const canNameTwo = (template: string, key: string): boolean =>
   !singularWords.test(template) &&
   new RegExp(
-    `^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`,
+    `^[^{]*(\\{\\w+\\}[^{]*)*(?<!\\bthe \\w+ )\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`,
   ).test(template);
 
 /** Whether the last sentence of a reply reports that nothing was found. */

@@ -8,7 +8,12 @@ import {
   type Json,
   type JsonObject,
 } from "../../../environment/json.ts";
-import { getProperties, listRequired, removeNull } from "../../../environment/schemaKeywords.ts";
+import {
+  getItemSchema,
+  getProperties,
+  listRequired,
+  removeNull,
+} from "../../../environment/schemaKeywords.ts";
 import type { JsonSchema } from "../../../environment/server.ts";
 import { findArgumentTemplates } from "../../text/templates.ts";
 import { chooseAlternatives, fillSlots } from "../../text/templateText.ts";
@@ -39,7 +44,7 @@ export function isComposed(
   const isGiven = schema["enum"] ?? schema["examples"] ?? schema["const"];
   return (
     isGiven === undefined &&
-    isObject(getItems(schema) ?? schema) &&
+    isObject(getItemSchema(schema) ?? schema) &&
     !findArgumentTemplates(templates, tool.name, key)?.values
   );
 }
@@ -77,7 +82,7 @@ class Composer {
       return given === undefined
         ? chooseEntities(this.#context, this.#request, input, this.#draft)
         : sayGivenEntities(this.#context, this.#request, input, this.#draft, given);
-    const items = getItems(part.schema);
+    const items = getItemSchema(part.schema);
     if (items && isObject(items))
       return this.#chooseRows({ path: `${part.path}[]`, schema: items }, part.schema, given);
     return isObject(part.schema) ? this.#chooseObject(part, given) : this.#choosePlain(part, given);
@@ -175,12 +180,12 @@ class Composer {
         typeof it !== "object" &&
         (!input || findInstance(this.#context, input.entity, it) !== undefined);
       const own = shown[part.key];
-      const choices = Array.isArray(own) && getItems(part.schema) ? (own as Json[]) : [own];
+      const choices = Array.isArray(own) && getItemSchema(part.schema) ? (own as Json[]) : [own];
       const fitting = choices.filter(isKnown);
       const others = input && fitting.length === 0 ? Object.values(shown).filter(isKnown) : [];
       if (fitting.length + others.length === 0) return undefined;
       const value = this.#context.random.pick([...fitting, ...others]);
-      fields[part.key] = getItems(part.schema) ? [value] : value;
+      fields[part.key] = getItemSchema(part.schema) ? [value] : value;
     }
     return fields;
   }
@@ -194,11 +199,6 @@ const listParts = ({ path, schema }: Part): (Part & { readonly key: string })[] 
     schema: removeNull(properties[key] ?? {}),
   }));
 };
-
-const getItems = (schema: JsonSchema): JsonSchema | undefined =>
-  schema["type"] === "array" && isJsonObject(schema["items"])
-    ? removeNull(schema["items"])
-    : undefined;
 
 const isObject = (schema: JsonSchema): boolean =>
   schema["type"] === "object" && listRequired(schema).length > 0;
