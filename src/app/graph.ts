@@ -27,7 +27,7 @@ import {
   type PublishedTool,
 } from "../synthesis/graph/labels.ts";
 import { verifyEdges, type EdgeVerification } from "../synthesis/graph/verifyEdges.ts";
-import { readTemplates } from "../synthesis/text/templates.ts";
+import { readTemplates } from "../synthesis/text/readTemplates.ts";
 import { createVerificationSetup } from "../synthesis/user/verificationSetup.ts";
 import { UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";

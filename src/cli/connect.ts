@@ -20,7 +20,8 @@ import {
 import { StatePool } from "../mcp/connected/statePool.ts";
 import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
-import { completeTemplates, findTemplateErrors } from "../synthesis/text/templates.ts";
+import { completeTemplates } from "../synthesis/text/readTemplates.ts";
+import { findTemplateErrors } from "../synthesis/text/templates.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { UserError } from "../userError.ts";

@@ -28,7 +28,7 @@ import { runCommand } from "../cli/terminal.ts";
 import { root } from "../contracts/transports.ts";
 import { isRunning, listChildren } from "../processes.ts";
 import { sendRequest } from "../service/countingService.ts";
-import { readTemplates } from "../../src/synthesis/text/templates.ts";
+import { readTemplates } from "../../src/synthesis/text/readTemplates.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { chatServer } from "../policy/chatServer.ts";
 import { createScriptedModel } from "../synthesis/scriptedChatModel.ts";

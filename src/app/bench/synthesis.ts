@@ -10,7 +10,7 @@ import { verifyEdges } from "../../synthesis/graph/verifyEdges.ts";
 import { getDependencyGraph } from "../../synthesis/graph/dependencyGraph.ts";
 import { runSynthesis } from "../../synthesis/pipeline/run/runSynthesis.ts";
 import { formatProgress } from "../../synthesis/pipeline/report/report.ts";
-import { readTemplates } from "../../synthesis/text/templates.ts";
+import { readTemplates } from "../../synthesis/text/readTemplates.ts";
 import { createVerificationSetup } from "../../synthesis/user/verificationSetup.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 import type { AppContext } from "../context.ts";

@@ -72,17 +72,9 @@
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "../../environment/json.ts";
-import { existsSync } from "node:fs";
-import { getTextFile, type Server, type Tool } from "../../environment/server.ts";
+import type { Server, Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { getDeclarations, type ToolDeclaration } from "../graph/declarations.ts";
-import {
-  proposeArgumentTemplates,
-  proposeEntityTemplates,
-  proposeToolTemplates,
-} from "./proposedTemplates.ts";
-import { readTextFile } from "../../storage/textFiles.ts";
 import { findSlots, listAlternatives } from "./templateText.ts";
 
 const jsonSchema = z.json() as z.ZodType<Json>;
@@ -181,21 +173,6 @@ export const getOwnReplies = (template: ClauseTemplate): readonly ReplyTemplate[
 export const findArgumentTemplates = (templates: ServerTemplates, tool: string, key: string) =>
   templates.arguments[`${tool}.${key}`] ?? templates.arguments[key];
 
-// Reads the templates of a server from its resources folder and proposes some for the tools and
-// entities that the file leaves out.
-
-/**
- * Reads the templates of a server from the folder of all servers. What the file leaves out, or all
- * of it if there is no file, is proposed from the declarations.
- */
-export function readTemplates(folder: string, server: Server): ServerTemplates {
-  const file = getTextFile(folder, server, "templates.json");
-  return completeTemplates(
-    server,
-    existsSync(file) ? parseTemplates(server, readTextFile(file), file) : undefined,
-  );
-}
-
 /** Parses the text of a templates file. Throws a `UserError` that names the first error. */
 export function parseTemplates(server: Server, text: string, file: string): ServerTemplates {
   const templates = parseJson(serverTemplatesSchema, text, { file, noun: "a templates file" });
@@ -213,62 +190,6 @@ function locateText(file: string, error: string): string {
   const line = file.split("\n").findIndex(it => it.includes(written));
   return line < 0 ? "" : `:${line + 1}`;
 }
-
-/** The templates of a server, with proposals for what is not known. */
-export function completeTemplates(
-  server: Pick<Server, "name" | "tools">,
-  known?: ServerTemplates,
-): ServerTemplates {
-  const tools = Object.fromEntries(
-    [...server.tools.values()].map(it => [
-      it.name,
-      known?.tools[it.name] ??
-        proposeToolTemplates(it, getDeclarations(server).get(it.name)!, server),
-    ]),
-  );
-  const declarations = [...getDeclarations(server).values()];
-  const args = declarations
-    .filter(it => !known?.tools[it.tool.name])
-    .map(it => proposeArgumentTemplates(it));
-  const declared = [
-    ...declarations.flatMap(it => it.outputs.map(({ entity }) => ({ entity, isSpoken: false }))),
-    ...declarations.flatMap(it => it.inputs),
-  ];
-  const entities = Object.fromEntries(
-    declared.map(it => [
-      it.entity,
-      proposeEntityTemplates(
-        it.entity,
-        it.isSpoken,
-        hasLabel(it.entity, declarations) ? [] : listParents(it.entity, declarations),
-      ),
-    ]),
-  );
-  return {
-    format: "prove/templates@1",
-    server: server.name,
-    ...(known?.self === undefined ? {} : { self: known.self }),
-    arguments: Object.assign({}, ...args, known?.arguments) as ServerTemplates["arguments"],
-    tools,
-    entities: { ...entities, ...known?.entities },
-    ...(known?.reasons ? { reasons: known.reasons } : {}),
-  };
-}
-
-const hasLabel = (entity: string, declarations: readonly ToolDeclaration[]): boolean =>
-  declarations.some(({ tool }) =>
-    JSON.stringify(tool.outputSchema).includes(`"x-label":${JSON.stringify(entity)}`),
-  );
-
-/** The entities whose results show one that has no name: a book's result shows its loan. */
-const listParents = (entity: string, declarations: readonly ToolDeclaration[]): string[] => [
-  ...new Set(
-    declarations
-      .filter(it => it.tool.effect === "read" && it.outputs.some(of => of.entity === entity))
-      .flatMap(it => it.inputs.filter(of => of.isRequired && of.entity !== entity))
-      .map(it => it.entity),
-  ),
-];
 
 // Checks the templates of a server against the tools that they are for.
 

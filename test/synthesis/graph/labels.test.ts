@@ -33,7 +33,7 @@ import {
   LabelCache,
   labelWithModel,
 } from "../../../src/synthesis/graph/labels.ts";
-import { readTemplates } from "../../../src/synthesis/text/templates.ts";
+import { readTemplates } from "../../../src/synthesis/text/readTemplates.ts";
 import { createVerificationSetup } from "../../../src/synthesis/user/verificationSetup.ts";
 import { graph } from "../../../src/cli/graph.ts";
 import { runCommand } from "../../cli/terminal.ts";

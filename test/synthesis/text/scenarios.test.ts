@@ -2,11 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { join } from "node:path";
 import { parseScenarios, readScenarios } from "../../../src/synthesis/text/scenarios.ts";
-import {
-  readTemplates,
-  getOwnReplies,
-  getTemplateText,
-} from "../../../src/synthesis/text/templates.ts";
+import { readTemplates } from "../../../src/synthesis/text/readTemplates.ts";
+import { getOwnReplies, getTemplateText } from "../../../src/synthesis/text/templates.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { resources } from "../synthesizeTasks.ts";
 

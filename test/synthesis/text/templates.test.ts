@@ -16,11 +16,8 @@ import {
   tidyText,
 } from "../../../src/synthesis/text/templateText.ts";
 import { selectReplies } from "../../../src/synthesis/text/replies.ts";
-import {
-  findTemplateErrors,
-  parseTemplates,
-  readTemplates,
-} from "../../../src/synthesis/text/templates.ts";
+import { readTemplates } from "../../../src/synthesis/text/readTemplates.ts";
+import { findTemplateErrors, parseTemplates } from "../../../src/synthesis/text/templates.ts";
 import { root } from "../../contracts/transports.ts";
 import { library } from "../libraryServer.ts";
 

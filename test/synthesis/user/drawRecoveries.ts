@@ -7,7 +7,7 @@ import type { Session } from "../../../src/environment/session.ts";
 import { getDeclarations } from "../../../src/synthesis/graph/declarations.ts";
 import { pickPersona, readStyleGuide } from "../../../src/synthesis/text/personas.ts";
 import { readRecoveries, type ServerRecoveries } from "../../../src/synthesis/text/recoveries.ts";
-import { readTemplates } from "../../../src/synthesis/text/templates.ts";
+import { readTemplates } from "../../../src/synthesis/text/readTemplates.ts";
 import { sampleEntities } from "../../../src/synthesis/user/entities/entitySample.ts";
 import {
   FeasibilityChecker,

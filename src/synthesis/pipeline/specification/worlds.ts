@@ -17,7 +17,8 @@ import { LRUCache } from "lru-cache";
 import { type EntitySample, sampleEntities } from "../../user/entities/entitySample.ts";
 import { join } from "node:path";
 import { readAbstentions, type Abstentions } from "../../text/abstentions.ts";
-import { readTemplates, type ServerTemplates } from "../../text/templates.ts";
+import { readTemplates } from "../../text/readTemplates.ts";
+import type { ServerTemplates } from "../../text/templates.ts";
 
 /** Variants of a fixture, unless the options of the synthesis say otherwise. */
 export const defaultVariants = 40;
