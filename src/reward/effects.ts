@@ -303,12 +303,19 @@ function divide(place: Place, before: State, after: State): Place[] {
     .flatMap(it => divide(it, before, after));
 }
 
-/** The place, with one key for all entities that were not there at the start. */
+/**
+ * The place, with one key for all entities that were not there at the start; in a list, for all
+ * rows with the same keys, because a file may have rows of several kinds.
+ */
 function generalize({ server, keys }: Place, start: State): Place {
   const known = keys.findIndex(
     (_, i) => getValue(start, { server, keys: keys.slice(0, i + 1) }) === undefined,
   );
-  return known < 0 ? { server, keys } : { server, keys: [...keys.slice(0, known), "*"] };
+  if (known < 0) return { server, keys };
+  const shared = keys.slice(0, known);
+  const isRow = Array.isArray(getValue(start, { server, keys: shared }));
+  const row = isRow ? (JSON.parse(keys[known]!) as Json) : null;
+  return { server, keys: [...shared, isObject(row) ? `* ${Object.keys(row).join(" ")}` : "*"] };
 }
 
 const areNested = (one: Place, other: Place): boolean =>
