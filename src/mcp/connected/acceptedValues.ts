@@ -206,7 +206,7 @@ function listQuoted(schema: JsonSchema, key: string): string[] {
   return [...new Set(Array.from(quoted, it => it[2]!))];
 }
 
-const quotes = /(?<!\w)(['"`])([\w.-]{1,30})\1(?!\w)/g;
+const quotes = /(?<!\w)(['"`])([\w./-]{1,30})\1(?!\w)/g;
 
 const error = /\berror\b|\bnot found\b|\bno such\b|\bdoes not exist\b/i;
 
