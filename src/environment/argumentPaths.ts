@@ -1,6 +1,6 @@
 /**
- * The texts in the arguments of a call, by their paths: `folder`, or `relations[].from` in a list of
- * objects.
+ * The texts in the arguments of a call, by their paths: `folder`, or `relations[].from` in a list
+ * of objects.
  */
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 import { getProperties, listRequired, removeNull, toSchema } from "./schemaKeywords.ts";

@@ -138,8 +138,8 @@ const maxFiles = 20_000;
 const maxBytes = 500_000_000;
 
 /**
- * The names of what is in a folder. Throws a `UserError` unless it can be copied, and its copy stands
- * for itself.
+ * The names of what is in a folder. Throws a `UserError` unless it can be copied, and its copy
+ * stands for itself.
  */
 function checkSeed(server: string, source: string): readonly string[] {
   const remedy = `correct reset in entry ${server} of prove/mcp.json`;

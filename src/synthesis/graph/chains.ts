@@ -79,8 +79,8 @@ export interface ChainSource {
 
 /**
  * Draws a path of two to five tools with at least one explicit edge; undefined when no draw
- * produces one. On a server none of whose tools shows what another one takes, the tools are separate
- * requests.
+ * produces one. On a server none of whose tools shows what another one takes, the tools are
+ * separate requests.
  */
 export function drawChain(source: ChainSource, random: Random): Chain | undefined {
   for (let draw = 0; draw < maxDraws; draw++) {
