@@ -1,6 +1,6 @@
 /**
  * What is observed of a git repository: its HEAD, references, settings and index. Their hashes
- * stand for all that commits hold; objects that nothing refers to, logs and times are no part of it.
+ * stand for all that commits hold; objects that nothing refers to, logs and times are left out.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
