@@ -3,14 +3,20 @@
  * of objects.
  */
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
-import { getProperties, listRequired, removeNull, toSchema } from "./schemaKeywords.ts";
+import {
+  getItemSchema,
+  getProperties,
+  listRequired,
+  removeNull,
+  toSchema,
+} from "./schemaKeywords.ts";
 import type { JsonSchema } from "./server.ts";
 
 /** The paths of texts and of lists of texts of which any may be given. */
 export function listTextPaths(published: JsonSchema, path = ""): string[] {
   const schema = removeNull(published);
   if (path !== "" && isText(schema)) return [path];
-  const items = schema["type"] === "array" ? removeNull(toSchema(schema["items"])) : undefined;
+  const items = getItemSchema(schema);
   if (items) return items["type"] === "object" ? listTextPaths(items, `${path}[]`) : [];
   const keys = path === "" ? Object.keys(getProperties(schema)) : listRequired(schema);
   return keys.flatMap(key =>

@@ -415,7 +415,7 @@ export class TableSession {
       );
       return run();
     });
-    // whoever sent the request is told why it failed
+    // an error reaches the sender through `result`
     this.#preparing = result.then(
       () => {},
       () => {},
