@@ -32,6 +32,12 @@ const measurements: readonly CommandEntry[] = [
     load: async () => (await import("./serving.ts")).serving,
   },
   {
+    name: "concurrency",
+    group: "Environment",
+    summary: "compare many sessions at once with other environments",
+    load: async () => (await import("./concurrency.ts")).concurrency,
+  },
+  {
     name: "own-servers",
     group: "Environment",
     summary: "make third-party MCP servers environments, and measure what comes of it",
