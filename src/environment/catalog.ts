@@ -4,7 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { UserError } from "../userError.ts";
-import { type CallMemo, openSession, type Session } from "./session.ts";
+import { type CallMemo, openSession, type PreparedCall, type Session } from "./session.ts";
 import { computeDigest, deepFreeze } from "./digest.ts";
 import {
   listFixtureNames,
@@ -216,6 +216,26 @@ export function openSessionByName(
     ...(menu ? { menu } : {}),
     memo,
   });
+}
+
+/**
+ * Asks the servers that run elsewhere what calls return that are made one after the other, so that
+ * to repeat them does not wait. What cannot be opened is left to the repetition, which reports it.
+ */
+export async function prepareCalls(
+  catalog: Catalog,
+  { servers, seed }: Pick<SessionPins, "servers" | "seed">,
+  calls: readonly PreparedCall[],
+): Promise<void> {
+  if (!servers.some(it => catalog.servers.get(it.name)?.isConnected)) return;
+  let session: Session;
+  try {
+    session = openSessionByName(catalog, { servers, seed });
+  } catch (error) {
+    if (error instanceof UserError) return;
+    throw error;
+  }
+  await session.prepare(calls);
 }
 
 const descriptions = new WeakMap<Server, object>();

@@ -232,7 +232,8 @@ export class Session {
   }
 }
 
-interface PreparedCall {
+/** A call that is going to be made. */
+export interface PreparedCall {
   readonly name: string;
   readonly arguments: unknown;
 }

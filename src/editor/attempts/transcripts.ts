@@ -18,7 +18,7 @@ import {
   type Disposable,
   type TextEditor,
 } from "vscode";
-import type { Catalog } from "../../environment/catalog.ts";
+import { prepareCalls, type Catalog } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { listTurns } from "../../trajectory/oneTurn.ts";
 import { openStartState } from "../../trajectory/replay.ts";
@@ -144,6 +144,9 @@ export class Transcripts implements Disposable {
         reward: { unscorable: `it was rejected (${rejected.reason})` },
         transcript: formatTranscript(trajectory, describeRejectedAttempt(rejected)),
       };
+    if (!trajectory.header.imported)
+      await prepareCalls(catalog, trajectory.header, listCalls(trajectory));
+    if (task) await prepareCalls(catalog, task, listCalls(task.trajectory));
     const computed = computeReward(catalog, task, trajectory, getRewardProfile());
     const reward =
       "unscorable" in computed ? { unscorable: toEditorText(computed.unscorable) } : computed;

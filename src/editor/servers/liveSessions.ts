@@ -5,6 +5,7 @@
 import type { Call } from "../../environment/outcome.ts";
 import { EventEmitter, workspace, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
+import { prepareCalls } from "../../environment/catalog.ts";
 import { computeDigest } from "../../environment/digest.ts";
 import { listAddedTools, type Trajectory } from "../../trajectory/trajectory.ts";
 import { UserError } from "../../userError.ts";
@@ -118,9 +119,14 @@ export class LiveSessions implements Disposable {
   }
 
   /** Makes a call and returns its record. */
-  call(live: LiveSession, name: string, args: JsonObject): SessionCall {
-    this.#requireOpen(live).call(name, args);
-    return live.calls.at(-1)!;
+  async call(live: LiveSession, name: string, args: JsonObject): Promise<SessionCall> {
+    return this.#requireOpen(live).runPrepared(
+      () => [{ name, arguments: args }],
+      () => {
+        this.#requireOpen(live).call(name, args);
+        return live.calls.at(-1)!;
+      },
+    );
   }
 
   /** Resets a session to the state it was opened with. */
@@ -152,10 +158,12 @@ export class LiveSessions implements Disposable {
     const { header, events } = attempt;
     const { servers, seed } = header;
     const menu = [...new Set([...header.menu, ...listAddedTools(events)])];
+    const calls = events.filter(it => it.kind === "call");
+    await prepareCalls(await this.#definitions.openLiveCatalog(), header, calls);
     this.#attempt = attempt;
     try {
       const session = table.open({ servers, seed, menu, owner: personOwner, ttlMs: Infinity });
-      for (const it of events) if (it.kind === "call") session.call(it.name, it.arguments);
+      for (const it of calls) session.call(it.name, it.arguments);
       if (session.digest === digest) return this.#announce(this.#findLive(session));
       table.close(session.id);
     } finally {
@@ -169,10 +177,10 @@ export class LiveSessions implements Disposable {
 
   /** The trajectory of a session. Throws a `UserError` if its calls do not lead to its state. */
   async createTrajectory(live: LiveSession): Promise<Trajectory> {
-    return createSessionTrajectory(
-      await this.#definitions.openCatalog(),
-      this.#findLive(live.session),
-    );
+    const catalog = await this.#definitions.openCatalog();
+    const found = this.#findLive(live.session);
+    await prepareCalls(catalog, found.session.origin, found.history ?? []);
+    return createSessionTrajectory(catalog, found);
   }
 
   async close(live: LiveSession): Promise<void> {
@@ -195,6 +203,7 @@ export class LiveSessions implements Disposable {
       this.#definitions.openLiveCatalog(),
       import("../../service/sessions/sessionTable.ts"),
     ]);
+    for (const it of this.#stored) await prepareCalls(catalog, it, it.calls);
     const table = new Table({ catalog });
     table.onChange(it => this.#applyChange(it));
     this.#reopenAll(table);

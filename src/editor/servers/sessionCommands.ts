@@ -66,7 +66,7 @@ export class SessionCommands {
       drafts: this.#dependencies.drafts,
     });
     const { sessions, documents } = this.#dependencies;
-    await documents.showNewCall(live.number, sessions.call(live, tool.name, args));
+    await documents.showNewCall(live.number, await sessions.call(live, tool.name, args));
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {

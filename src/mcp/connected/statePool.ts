@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { computeDigest, deepFreeze, type Digest } from "../../environment/digest.ts";
@@ -432,6 +432,15 @@ const copyFolder = (source: string, target: string) =>
     mode: constants.COPYFILE_FICLONE,
   });
 
+/** The bytes that a folder takes on a disk with blocks of 4 KiB. */
+async function measureFolder(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(
+    entries.map(async it => (await lstat(join(it.parentPath, it.name))).size),
+  );
+  return sizes.reduce((sum, it) => sum + Math.ceil(it / 4_096) * 4_096 + 4_096, 4_096);
+}
+
 const callsKeys = new WeakMap<readonly LoggedCall[], string>();
 
 function getCallsKey(calls: readonly LoggedCall[]): string {
@@ -440,11 +449,14 @@ function getCallsKey(calls: readonly LoggedCall[]): string {
   return key;
 }
 
-const maxSnapshots = 500;
+/** Bytes on disk. */
+const maxSnapshotSize = 2 ** 30;
 
 interface Snapshot {
   readonly folder: string;
   readonly world: JsonObject;
+  /** Bytes on disk. */
+  readonly size: number;
   /** How many copies of it are being made. */
   users: number;
   isDropped: boolean;
@@ -456,7 +468,8 @@ class Snapshots {
   /** Of the states that sessions start in. They are always kept. */
   readonly #seeds = new Map<string, Snapshot>();
   readonly #known = new LRUCache<string, Snapshot>({
-    max: maxSnapshots,
+    maxSize: maxSnapshotSize,
+    sizeCalculation: it => it.size,
     dispose: it => {
       it.isDropped = true;
       this.#removeUnused(it);
@@ -486,8 +499,10 @@ class Snapshots {
     const copy = createSandboxPath();
     await mkdir(copy);
     await copyFolder(folder, copy);
-    const snapshot = { folder: copy, world, users: 0, isDropped: false };
+    const size = await measureFolder(copy);
+    const snapshot = { folder: copy, world, size, users: 0, isDropped: false };
     if (calls.length === 0) this.#seeds.set(seed, snapshot);
+    else if (size > maxSnapshotSize) await rm(copy, { recursive: true, force: true });
     else this.#known.set(getSnapshotKey(seed, calls), snapshot);
   }
 

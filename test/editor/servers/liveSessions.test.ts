@@ -82,8 +82,8 @@ const transfer = { from_account: "acc_101", to_account: "acc_108", amount: 50 };
 test("a session has its number, its calls and its state after a reload", async () => {
   const window = openWindow();
   const live = await window.open("banking", "small");
-  window.call(live, "banking_transfer", transfer);
-  window.call(live, "banking_list_accounts", {});
+  await window.call(live, "banking_transfer", transfer);
+  await window.call(live, "banking_list_accounts", {});
   const { digest } = live.session;
   const next = await reload(window);
   const [reopened] = next.all;
@@ -97,9 +97,9 @@ test("a session has its number, its calls and its state after a reload", async (
 test("a fork has the calls of its source and its own, and a reset session none", async () => {
   const window = openWindow();
   const live = await window.open("banking", "small");
-  window.call(live, "banking_transfer", transfer);
+  await window.call(live, "banking_transfer", transfer);
   const fork = await window.fork(live);
-  window.call(fork, "banking_transfer", { ...transfer, amount: 7 });
+  await window.call(fork, "banking_transfer", { ...transfer, amount: 7 });
   window.reset(live);
   const digests = [live, fork].map(it => it.session.digest);
   const next = await reload(await reload(window));
@@ -171,7 +171,7 @@ test("calls that two windows make in the same session lead to two sessions", asy
     [first, 1],
     [second, 2],
   ] as const) {
-    window.call(window.all[0]!, "banking_transfer", { ...transfer, amount });
+    await window.call(window.all[0]!, "banking_transfer", { ...transfer, amount });
     window.dispose();
   }
   const next = openWindow();

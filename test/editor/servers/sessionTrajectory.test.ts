@@ -72,8 +72,8 @@ test("a session forked from an attempt has made its calls, and a reset returns t
 
 test("the trajectory of a forked session has the attempt's steps, replays, and is scored", async () => {
   const { sessions, live, task } = await forkAttempt();
-  sessions.call(live, "banking_transfer", args(1e6));
-  sessions.call(live, "banking_transfer", args(50));
+  await sessions.call(live, "banking_transfer", args(1e6));
+  await sessions.call(live, "banking_transfer", args(50));
   const trajectory = await sessions.createTrajectory(live);
   expect(trajectory.header).toMatchObject({ task: "t-move", policy: "you" });
   expect(listCalls(trajectory).map(it => [it.name, it.outcome.kind])).toEqual([
@@ -88,7 +88,7 @@ test("the trajectory of a forked session has the attempt's steps, replays, and i
 test("after a reload of the window, a forked session still belongs to the task", async () => {
   const store = createStore();
   const { sessions, live, task } = await forkAttempt(openSessions(store));
-  sessions.call(live, "banking_transfer", args(50));
+  await sessions.call(live, "banking_transfer", args(50));
   await sessions.fork(live);
   const before = await sessions.createTrajectory(live);
   sessions.dispose();
@@ -121,23 +121,23 @@ test("after a reset, the trajectory begins with the attempt's request", async ()
   const { sessions, live } = await forkAttempt();
   sessions.reset(live);
   await expect(sessions.createTrajectory(live)).rejects.toThrow("it has no calls");
-  sessions.call(live, "banking_transfer", args(50));
+  await sessions.call(live, "banking_transfer", args(50));
   const { events } = await sessions.createTrajectory(live);
   expect(events.map(it => it.kind)).toEqual(["user", "assistant", "call", "ended"]);
 });
 
 test("the fork of a session takes its calls along", async () => {
   const { sessions, live } = await forkAttempt();
-  sessions.call(live, "banking_transfer", args(50));
+  await sessions.call(live, "banking_transfer", args(50));
   const fork = await sessions.fork(live);
-  sessions.call(fork, "banking_transfer", args(5));
+  await sessions.call(fork, "banking_transfer", args(5));
   expect(listCalls(await sessions.createTrajectory(fork))).toHaveLength(3);
 });
 
 test("the transcript of a session names no task that was missed and no policy that ended it", async () => {
   const sessions = openSessions();
   const live = await sessions.open("banking", "small");
-  sessions.call(live, "banking_transfer", args(50));
+  await sessions.call(live, "banking_transfer", args(50));
   const trajectory = await sessions.createTrajectory(live);
   const reward = computeReward(catalog, undefined, trajectory);
   const { text } = formatAttempt(trajectory, undefined, reward);
@@ -149,12 +149,12 @@ test("the transcript of a session names no task that was missed and no policy th
 test("a session on a fixture is saved too, but not one whose state was replaced", async () => {
   const sessions = openSessions();
   const live = await sessions.open("banking", "small");
-  sessions.call(live, "banking_transfer", args(50));
+  await sessions.call(live, "banking_transfer", args(50));
   const trajectory = await sessions.createTrajectory(live);
   expect(trajectory.header.servers).toMatchObject([{ name: "banking", fixture: "small" }]);
   expect(checkReplay(catalog, trajectory)).toMatchObject({ verdict: "same", steps: 1 });
   live.session.restore(live.session.state);
-  sessions.call(live, "banking_transfer", args(5));
+  await sessions.call(live, "banking_transfer", args(5));
   await expect(sessions.createTrajectory(live)).rejects.toThrow(
     "session 1 cannot be saved, because its calls do not lead from its fixture to its state",
   );
