@@ -175,7 +175,9 @@ async function initialize(server: string, client: RpcClient, timeout: number): P
 
 /** The last lines that a server wrote to stderr, to append to a message. */
 function formatStderr({ stderrTail }: ServerProcess): string {
-  const lines = stderrTail.trim().split("\n").slice(-3).join(" ⏎ ").slice(-300);
+  // where Node shows an error that was not caught, what matters stands above the calls
+  const said = stderrTail.split("\n").filter(it => !/^\s*$|^\s+at |^}$|^Node\.js v/.test(it));
+  const lines = said.slice(-3).join(" ⏎ ").slice(-300);
   return lines ? ` (it said: ${lines})` : "";
 }
 

@@ -101,12 +101,6 @@ test("a restart that resets nothing is noticed", async () => {
   );
 });
 
-test("a tool with which the server ends is named, and costs no other tool", async () => {
-  const { file, remarks } = await explore(createNotesWorkspace("crashes"));
-  expect(remarks).toContainEqual(expect.stringMatching(/^notes_delete_note broke: notes ended/));
-  expect(file.tools["notes_move_note"]).toMatchObject({ effect: "write" });
-});
-
 test("things in lists of objects: what is deleted together, and what is new", async () => {
   const workspace = createNotesWorkspace("", {
     args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")],

@@ -2,12 +2,14 @@
  * An MCP server as people write them: it keeps notes in a file of the folder that is its first
  * argument, says nothing about which of its tools write, reports failures as text, and answers one
  * tool as Python prints values. Its second argument says how it differs: `caches` reads the file
- * once, `random` gives ids by chance, `forgets` keeps its notes in memory only, `crashes` ends when
- * a note is deleted, `sneaky` says that adding a note only reads, and `waits` shows a note with the
- * title "wait for FILE" once that file exists, and says so by FILE.awaited.
+ * once, `random` gives ids by chance, `forgets` keeps its notes in memory only, `sneaky` says that adding a note only reads, `waits` shows a note with the title "wait for
+ * FILE" once that file exists, and says so by FILE.awaited, `marks` says that a tool reads that marks
+ * notes in memory, `varies` counts the calls of all its processes in the file that is its third
+ * argument, and `shrinks` lists a tool less when there is that file. All others misbehave when a
+ * note is deleted, or at each start, as the tables say.
  */
 import { setTimeout } from "node:timers/promises";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -25,10 +27,39 @@ interface Tool {
   readonly run: (notes: Record<string, Note>, args: Args) => unknown;
 }
 
-const [, , folder = "", manner = ""] = process.argv;
+const [, , folder = "", manner = "", shared = ""] = process.argv;
+const hang = () => new Promise<never>(() => setInterval(() => {}, 1000));
+const nest = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+
+/** Writes lines that are no messages until the process is ended. */
+async function chatter(): Promise<never> {
+  for (;;) {
+    if (!process.stdout.write("still here\n".repeat(1000)))
+      await new Promise(resolve => process.stdout.once("drain", resolve));
+  }
+}
+
+const misdeeds: Readonly<Record<string, () => unknown>> = {
+  crashes: () => process.exit(3),
+  hangs: hang,
+  chatters: chatter,
+  "answers with 50 MB": () => "x".repeat(50_000_000),
+  "answers with deep JSON": () => nest(5_000),
+};
+
+const misdeedsAtStart: Readonly<Record<string, () => unknown>> = {
+  exits: () => process.exit(7),
+  "needs a key": () => {
+    if (process.env["NOTES_KEY"] === undefined) throw new Error("set NOTES_KEY to your key");
+  },
+  "is mute": hang,
+  "greets for ever": chatter,
+};
+await misdeedsAtStart[manner]?.();
 const file = join(folder, "notes.json");
 const read = () => JSON.parse(readFileSync(file, "utf8")) as Record<string, Note>;
-const keepsInMemory = manner === "caches" || manner === "forgets";
+const forgets = manner === "forgets" || manner === "marks";
+const keepsInMemory = manner === "caches" || forgets;
 const kept = keepsInMemory ? read() : undefined;
 
 const text = (description: string) => ({ type: "string", description });
@@ -99,7 +130,6 @@ const tools: Readonly<Record<string, Tool>> = {
     description: "Delete a note.",
     input: noteId,
     run(notes, { note_id: id = "" }) {
-      if (manner === "crashes") process.exit(3);
       const { title } = find(notes, id);
       delete notes[id];
       return { id, title };
@@ -109,11 +139,37 @@ const tools: Readonly<Record<string, Tool>> = {
     description: "Get the number of notes and the time.",
     input: {},
     annotations: { readOnlyHint: true },
-    run: notes => ({ notes: Object.keys(notes).length, time: new Date().toISOString(), folder }),
+    run: notes => ({
+      notes: Object.keys(notes).length,
+      time: new Date().toISOString(),
+      folder,
+      ...(manner === "varies" ? { calls: countCalls() } : {}),
+    }),
   },
+  ...(manner === "marks"
+    ? {
+        peek: {
+          description: "Peek at a note.",
+          input: {},
+          annotations: { readOnlyHint: true },
+          run(notes) {
+            notes["note_1"]!.title += "!";
+            return "It is there.";
+          },
+        },
+      }
+    : {}),
 };
 
-const listed = Object.entries(tools).map(([name, { description, input, annotations }]) => ({
+function countCalls(): number {
+  appendFileSync(shared, ".");
+  return readFileSync(shared, "utf8").length;
+}
+
+const isShort = manner === "shrinks" && existsSync(shared);
+if (manner === "shrinks") writeFileSync(shared, "");
+const offered = Object.entries(tools).filter(([name]) => !isShort || name !== "delete_note");
+const listed = offered.map(([name, { description, input, annotations }]) => ({
   name,
   description,
   inputSchema: { type: "object", properties: input, required: Object.keys(input) },
@@ -128,8 +184,9 @@ async function answer(name: string, args: Args): Promise<object> {
     while (!existsSync(awaited) && !process.stdin.readableEnded) await setTimeout(5);
   }
   try {
-    const value = tools[name]!.run(notes, args);
-    if (manner !== "forgets") writeFileSync(file, JSON.stringify(notes, null, 1));
+    const odd = name === "delete_note" ? await misdeeds[manner]?.() : undefined;
+    const value = odd ?? tools[name]!.run(notes, args);
+    if (!forgets) writeFileSync(file, JSON.stringify(notes, null, 1));
     const shown = typeof value === "string" ? value : JSON.stringify(value);
     return { content: [{ type: "text", text: shown }] };
   } catch (error) {

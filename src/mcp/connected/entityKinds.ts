@@ -113,7 +113,7 @@ export function addLists(kinds: readonly Kind[], trials: Trials): void {
 /** Adds the places at which writes show a thing that they were about, or that they created. */
 export async function addNewThings(kinds: readonly Kind[], trials: Trials): Promise<void> {
   for (const [name, { call, writes }] of trials.samples) {
-    if (!writes) continue;
+    if (!writes || !trials.allows(name)) continue;
     const { outcome, world } = await trials.call(call);
     if (outcome.kind !== "ok" || !world) continue;
     const after = { ...trials.start, calls: [call], digest: computeDigest(deepFreeze(world)) };

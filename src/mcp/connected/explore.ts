@@ -16,7 +16,14 @@ import { chooseProbes, findVolatile, findWhetherFilesAreNoticed } from "./sandbo
 import { serverFileFormat, type ServerFile } from "./serverFile.ts";
 import { defaultLimits, StatePool } from "./statePool.ts";
 import { createToolEntry, createToolName, describeTool } from "./toolEntries.ts";
-import { Trials } from "./trials.ts";
+import { Trials, type ExploreLimits } from "./trials.ts";
+
+/** A call that takes as long has hung, or is of little use in training. */
+const exploreLimits: ExploreLimits = {
+  timeouts: { start: defaultLimits.timeouts.start, call: 10_000 },
+  tool: 60_000,
+  all: 600_000,
+};
 
 interface ExploreOptions {
   /** The name that the environment gets. */
@@ -25,6 +32,7 @@ interface ExploreOptions {
   readonly now: string;
   readonly signal: AbortSignal;
   readonly onProgress: (line: string) => void;
+  readonly limits?: ExploreLimits;
 }
 
 export interface Exploration {
@@ -39,15 +47,18 @@ export async function exploreServer(
   entry: ServerEntry,
   options: ExploreOptions,
 ): Promise<Exploration> {
+  const { limits = exploreLimits } = options;
   const { reset } = entry;
   if (!reset)
     throw new UserError(
       `${entry.name} has no reset, and its tools are not tried on what may be anybody's data`,
       `add one to its entry in prove/mcp.json, such as "reset": {"folder": "seeds/start"} for a server whose state are files`,
     );
-  const { list, isOnFiles } = await listTools(entry, options.signal);
+  const { list, isOnFiles } = await listTools(entry, options.signal, limits);
   const seeds = reset.kind === "folder" ? Object.keys(reset.folders) : [defaultSeed];
-  const exploring = { ...options, ...chooseTools(options.name, list), isOnFiles, seed: seeds[0]! };
+  const chosen = chooseTools(options.name, list);
+  const deadline = performance.now() + limits.all;
+  const exploring = { ...options, ...chosen, limits, deadline, isOnFiles, seed: seeds[0]! };
   // to put files back is fast, and shows whether the server notices it
   const explored =
     (isOnFiles && (await explore(entry, { ...exploring, restore: "files" }))) ||
@@ -59,8 +70,9 @@ export async function exploreServer(
 async function listTools(
   entry: ServerEntry,
   signal: AbortSignal,
+  { timeouts }: ExploreLimits,
 ): Promise<{ readonly list: ToolList; readonly isOnFiles: boolean }> {
-  const connection = await ServerConnection.open(entry, signal, defaultLimits.timeouts);
+  const connection = await ServerConnection.open(entry, signal, timeouts);
   try {
     return { list: connection.list, isOnFiles: connection.folder !== undefined };
   } finally {
@@ -89,6 +101,8 @@ function chooseTools(server: string, list: ToolList): ChosenTools {
 }
 
 interface Exploring extends ExploreOptions, ChosenTools {
+  readonly limits: ExploreLimits;
+  readonly deadline: number;
   readonly isOnFiles: boolean;
   readonly seed: string;
   readonly restore: ServerFile["restore"];
@@ -122,6 +136,7 @@ async function explore(
     acceptByName(trials, findings);
     const kinds = findKinds(findings.accepted, trials.texts);
     addLists(kinds, trials);
+    trials.startChecks();
     await addNewThings(kinds, trials);
     const described = Object.fromEntries(
       Array.from(tools, ([key, it]) => [key, describeTool(key, it, trials)]),
@@ -141,7 +156,7 @@ async function explore(
       probes: trials.probes,
       volatile,
     };
-    return { file, remarks: trials.remarks };
+    return { file, remarks: [...trials.remarks, ...trials.listOmissions()] };
   } finally {
     await trials.close();
   }

@@ -33,7 +33,8 @@ export async function chooseProbes(trials: Trials): Promise<void> {
       const [first, second] = await ask([name, name], trials);
       if (first !== second) leaveOut(name, "answers differently each time");
       else
-        for (const other of names.filter(it => it !== name && !trials.tools.get(it)!.saysEffect)) {
+        // also of those that say that they only read
+        for (const other of names.filter(it => it !== name)) {
           const [before, , after] = await ask([name, other, name], trials);
           if (before !== after) leaveOut(other, `changes what ${name} shows`);
         }
@@ -52,6 +53,7 @@ async function answerReads(trials: Trials): Promise<Map<string, string>> {
     const mayRead = tool.effect === "read" || !tool.saysEffect;
     if (!mayRead || listRequired(tool.inputSchema).length > 0) continue;
     if (answers.size >= maxProbes) break;
+    if (!trials.allows(name)) continue;
     const start = performance.now();
     const { outcome } = await trials.call({ name, arguments: {} });
     if (performance.now() - start > maxDuration)
@@ -94,6 +96,7 @@ export async function findWhetherFilesAreNoticed(
   const fresh = trials.createPool("restart");
   try {
     for (const { call } of reads) {
+      if (!trials.allows(call.name)) continue;
       checked.add(call);
       const [changed, restored, original] = [
         await trials.call(call, after),
@@ -110,12 +113,14 @@ export async function findWhetherFilesAreNoticed(
 
 /** Finds what differs when the same calls are made in two sandboxes, a second apart. */
 export async function findVolatile(trials: Trials): Promise<string[]> {
+  trials.startChecks();
   const run = async () => {
     const pool = trials.createPool();
     try {
       const seen: Record<string, Json> = { "": await pool.observe(trials.start.seed) };
       const start = { ...trials.start, digest: computeDigest(deepFreeze(seen[""] as JsonObject)) };
       for (const [name, { call }] of trials.samples) {
+        if (!trials.allows(name)) continue;
         const { outcome, world } = await pool.call(start, call);
         const result =
           outcome.kind === "ok" ? readRecord(outcome.value, trials.getForm(name)) : null;
@@ -131,7 +136,7 @@ export async function findVolatile(trials: Trials): Promise<string[]> {
   const second = await run();
   const pointers = [
     ...trials.volatile,
-    ...Object.keys(first).flatMap(key => listDifferences(first[key]!, second[key]!)),
+    ...Object.keys(second).flatMap(key => listDifferences(first[key]!, second[key]!)),
   ];
   return [...new Set(pointers)].sort();
 }

@@ -358,7 +358,7 @@ class SandboxProcess {
     if (missing)
       throw new UserError(
         `${this.#known.server} no longer has the tool ${missing.tool}`,
-        "run prove-rl connect again",
+        "run prove-rl connect with --again; a server that lists other tools at each start cannot be used",
       );
   }
 

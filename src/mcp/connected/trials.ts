@@ -6,6 +6,7 @@ import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { LoggedCall } from "../../environment/server.ts";
 import type { ServerEntry } from "../mcpConfig.ts";
+import type { Timeouts } from "../serverConnection.ts";
 import type { ConnectedTool } from "../toolList.ts";
 import { listRows, listTexts, type KnownTexts } from "./exampleArguments.ts";
 import { removeVolatile } from "./observation.ts";
@@ -33,6 +34,14 @@ export interface Trial {
 
 const failed: Trial = { works: false, writes: false, shown: "", newFiles: [] };
 
+/** In milliseconds. */
+export interface ExploreLimits {
+  readonly timeouts: Timeouts;
+  /** How long a tool is tried, and all of them. */
+  readonly tool: number;
+  readonly all: number;
+}
+
 interface TrialOptions {
   /** The name of the environment. */
   readonly name: string;
@@ -43,6 +52,9 @@ interface TrialOptions {
   readonly seed: string;
   readonly restore: ServerFile["restore"];
   readonly signal: AbortSignal;
+  readonly limits: ExploreLimits;
+  /** When nothing more is tried, by `performance.now()`. */
+  readonly deadline: number;
 }
 
 /** Of a server with more tools or arguments, not everything is tried. */
@@ -71,7 +83,12 @@ export class Trials {
   callCount = 0;
   readonly #entry: ServerEntry;
   readonly #options: TrialOptions;
+  #deadline: number;
   readonly #brokenCounts = new Map<string, number>();
+  /** How long calls of each tool took, in milliseconds. */
+  readonly #durations = new Map<string, number>();
+  /** The tools that were not tried, or not to the end, by the reason. */
+  readonly #omissions = new Map<string, Set<string>>();
   /** The paths of the files at the start. */
   #files: ReadonlySet<string> = new Set();
   #pool: StatePool;
@@ -80,6 +97,7 @@ export class Trials {
   constructor(entry: ServerEntry, options: TrialOptions) {
     this.#entry = entry;
     this.#options = options;
+    this.#deadline = options.deadline;
     this.tools = options.tools;
     this.#pool = this.createPool();
     this.start = { seed: options.seed, calls: [], digest: computeDigest({}) };
@@ -103,7 +121,11 @@ export class Trials {
       volatile: this.volatile,
       restore,
     };
-    return new StatePool(this.#entry, known, { ...defaultLimits, ignoresUnseen: true });
+    return new StatePool(this.#entry, known, {
+      ...defaultLimits,
+      timeouts: this.#options.limits.timeouts,
+      ignoresUnseen: true,
+    });
   }
 
   async observeStart(): Promise<void> {
@@ -128,19 +150,54 @@ export class Trials {
     return this.#options.isOnFiles;
   }
 
-  /** Whether a tool may be tried again. */
+  /** Whether a tool may be tried again. If not because there is no time, that is noted. */
   allows(name: string): boolean {
-    return this.callCount < maxCalls && (this.#brokenCounts.get(name) ?? 0) < maxBroken;
+    if ((this.#brokenCounts.get(name) ?? 0) >= maxBroken) return false;
+    const { limits } = this.#options;
+    const reason =
+      this.callCount >= maxCalls
+        ? `${maxCalls} calls were made`
+        : performance.now() >= this.#deadline
+          ? `exploring takes at most ${limits.all / 1000} s`
+          : (this.#durations.get(name) ?? 0) >= limits.tool
+            ? `calls of a tool may take ${limits.tool / 1000} s together`
+            : undefined;
+    if (reason === undefined) return true;
+    this.#omissions.set(reason, (this.#omissions.get(reason) ?? new Set()).add(name));
+    return false;
   }
 
-  call(call: LoggedCall, state = this.start): Promise<PoolReply> {
+  /** Begins with checks of what was found, which have half the time, and a new count of calls. */
+  startChecks(): void {
+    this.callCount = 0;
+    this.#durations.clear();
+    this.#deadline = performance.now() + this.#options.limits.all / 2;
+  }
+
+  /** What a person should know about the tools that were not tried to the end. */
+  listOmissions(): string[] {
+    return Array.from(
+      this.#omissions,
+      ([reason, names]) =>
+        `not tried, or not to the end, because ${reason}: ${[...names].join(", ")}; complete in the file what they do`,
+    );
+  }
+
+  async call(call: LoggedCall, state = this.start): Promise<PoolReply> {
     this.#options.signal.throwIfAborted();
     this.callCount++;
-    return this.#pool.call(state, call);
+    const start = performance.now();
+    try {
+      return await this.#pool.call(state, call);
+    } finally {
+      const before = this.#durations.get(call.name) ?? 0;
+      this.#durations.set(call.name, before + performance.now() - start);
+    }
   }
 
   /** Makes a call, and learns from what it shows. */
   async try(name: string, args: JsonObject): Promise<Trial> {
+    if (!this.allows(name)) return failed;
     const { outcome, world } = await this.call({ name, arguments: args });
     if (outcome.kind === "broken") this.#noteBroken(name, outcome.message);
     if (outcome.kind !== "ok") return { ...failed, shown: outcome.message };
