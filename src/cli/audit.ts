@@ -14,7 +14,7 @@ const solverNames = solvers.map(it => it.name);
 export const audit = defineCommand({
   name: "audit",
   description:
-    "Let scripted solvers play every task of a file, and print how each of them fares. Right solvers do what the user asked for in other ways than the teacher and should succeed; wrong ones do not do it and should fail. Exits with 1 if a task could not be played or its own teacher fails.",
+    "Let scripted solvers play every task of a file, and print how each of them fares. Right solvers do what the user asked for in other ways than the teacher and should succeed; wrong ones do not do it and should fail; a baseline shows how hard the tasks are. Exits with 1 if a task could not be played or its own teacher fails.",
   arguments: [
     argument("<file>", "tasks file to read", {
       parser: existingPath("a tasks file"),
@@ -90,6 +90,7 @@ const groups = [
   ["right", "right ones, which should succeed and earn what the teacher does"],
   ["wasteful", "wasteful ones, which should succeed and never earn more than the teacher"],
   ["wrong", "wrong ones, which should fail"],
+  ["baseline", "baselines, which do not know the task and show how hard tasks are"],
 ] as const;
 
 const formatSolver = ({ solver, tasks, success, reward, calls }: SolverSummary) => {
@@ -127,7 +128,7 @@ function formatGroup({ tasks, examples }: AuditSummary["gone"], what: string): s
 }
 
 function formatExamples({ solver, kind, examples, summary }: SolverSummary): string[] {
-  if (examples.length === 0) return [];
+  if (examples.length === 0 || kind === "baseline") return [];
   return [
     "",
     `${solver}, which ${summary}, ${faults[kind]}:`,

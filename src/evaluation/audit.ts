@@ -154,7 +154,7 @@ export interface SolverSummary {
   /**
    * Attempts that did not end as they should, the worst first: of a right solver those that failed
    * or earned too little, of a wasteful one those that failed or earned more than the teacher, of a
-   * wrong one those that succeeded.
+   * wrong one those that succeeded; of a baseline none.
    */
   readonly examples: readonly AuditExample[];
 }
@@ -294,6 +294,7 @@ class SolverRow {
   /** What is not as it should be, or undefined. */
   #findFault(attempt: SolverAttempt, teacher: AuditedAttempt): string | undefined {
     const { kind } = this.solver;
+    if (kind === "baseline") return undefined;
     if (kind === "wrong") return attempt.success ? "it succeeds all the same" : undefined;
     if (!attempt.success) return attempt.reason;
     const share = divide(attempt.rewards[provePlus] ?? 0, teacher.rewards[provePlus] ?? 0);

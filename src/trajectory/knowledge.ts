@@ -118,6 +118,11 @@ export class Knowledge {
     return this.#results.findLast(it => [...listScalars(it.value)].includes(value));
   }
 
+  /** All results so far, the latest last. */
+  listResults(): readonly ShownResult[] {
+    return this.#results;
+  }
+
   /** The results that are still right: nothing was written on their servers since. */
   listCurrent(): readonly ShownResult[] {
     return [...this.#current.values()];

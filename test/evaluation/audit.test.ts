@@ -24,6 +24,7 @@ test("right solvers succeed and earn what the teacher does, wasteful ones no mor
   const plus = (name: string) => rows.find(it => it.solver === name)!.reward["prove-plus"]!;
   for (const { solver, kind, tasks, success } of rows) {
     if (tasks === 0 || changesOrder.has(solver) || doesNoHarm.has(solver)) continue;
+    if (kind === "baseline") continue;
     // one task more or less is chance in a set of this size
     if (kind === "wrong") expect(success * tasks, solver).toBeLessThanOrEqual(1 + 0.02 * tasks);
     else expect(success, solver).toBeGreaterThanOrEqual(0.97);

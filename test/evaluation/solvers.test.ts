@@ -407,3 +407,25 @@ test("the same task gives the same attempt", async () => {
   const task = await moveToBoth();
   for (const { name } of solvers) expect(await solve(name, task)).toEqual(await solve(name, task));
 });
+
+describe("baselines", () => {
+  test("the lazy matcher takes the tool and the values that the words name", async () => {
+    const savings = call("get_balance", { account_id: "acc_108" });
+    const events = await solve(
+      "lazy-matcher",
+      await taskOf({
+        id: "t-lazy-matcher",
+        users: ["What is the balance of the account Savings?"],
+        goals: [goal([lookUp]), goal([savings])],
+        teacher: [calling(lookUp), calling(savings), saying("It is 3,500 euros.")],
+      }),
+    );
+    expect(listMessages(events)).toEqual([
+      'list_accounts name="Savings"',
+      'get_balance account_id="acc_108"',
+      expect.stringContaining("3500"),
+    ]);
+  });
+  test("the lazy matcher plays normal tasks alone", async () =>
+    expect(await succeeds("lazy-matcher", await abstain())).toBeUndefined());
+});

@@ -13,9 +13,10 @@ export interface Solver {
   readonly name: string;
   /**
    * `right` ones do what the user asked for and should earn what the teacher does; `wasteful` ones
-   * do more than that and should never earn more; `wrong` ones do not do it and should fail.
+   * do more than that and should never earn more; `wrong` ones do not do it and should fail. A
+   * `baseline` does not know the task: its success measures how hard tasks are and judges none.
    */
-  readonly kind: "right" | "wasteful" | "wrong";
+  readonly kind: "right" | "wasteful" | "wrong" | "baseline";
   /** What it does, in one line. */
   readonly summary: string;
   /** The messages of one attempt. */

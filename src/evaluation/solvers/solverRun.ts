@@ -47,6 +47,8 @@ export class SolverRun {
    * it says, or what it undoes again.
    */
   differs: boolean | undefined;
+  /** What the user said last. */
+  userText = "";
   /** Why the solver could not go on as planned. */
   problem: string | undefined;
   /** Ids that the teacher's calls generated, and the ids that the solver's calls generated. */
@@ -85,7 +87,10 @@ export class SolverRun {
       if (it.kind === "user" && !it.answers) this.#confirmed.clear();
       if (it.kind === "user" && it.answers && isAgreement(it.text))
         for (const asked of this.#asked) this.#confirmed.add(asked);
-      if (it.kind === "user") this.knowledge.learnUserText(it.text);
+      if (it.kind === "user") {
+        this.userText = it.text;
+        this.knowledge.learnUserText(it.text);
+      }
       if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
       const { name, arguments: args } = it;
       const tool = this.tools.get(name);

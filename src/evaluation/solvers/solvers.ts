@@ -11,6 +11,7 @@ import {
 } from "./rightSolvers.ts";
 import { confirmer, forger, lateWriter, repeater, undoer } from "./cheatingSolvers.ts";
 import { askFirst, doubleChecker, earlyReader, looker, merger, reorderer } from "./orderSolvers.ts";
+import { lazyMatcher } from "./lazyMatcher.ts";
 import type { Solver } from "./solver.ts";
 import {
   claimer,
@@ -50,7 +51,7 @@ export const judges: readonly Solver[] = Object.freeze([
   okSayer,
 ]);
 
-/** The right ones first, then the wasteful ones. */
+/** The right ones first, then the wasteful ones, the wrong ones, and baselines. */
 export const solvers: readonly Solver[] = Object.freeze([
   lister,
   filterer,
@@ -86,4 +87,5 @@ export const solvers: readonly Solver[] = Object.freeze([
   refusalSkipper,
   undoer,
   forger,
+  lazyMatcher,
 ]);
