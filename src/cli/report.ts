@@ -10,7 +10,12 @@ import { UserError } from "../userError.ts";
 import { createTokenCounter, estimateTokens, type TaskTokens } from "../app/taskTokens.ts";
 import { argument, defineCommand, option } from "./command.ts";
 import { existingPath, jsonFlag } from "./options.ts";
-import { formatDistances, formatShape, type Report } from "../synthesis/pipeline/report/report.ts";
+import {
+  formatDemands,
+  formatDistances,
+  formatShape,
+  type Report,
+} from "../synthesis/pipeline/report/report.ts";
 
 export const report = defineCommand({
   name: "report",
@@ -52,7 +57,7 @@ export const report = defineCommand({
     }
     if (counts.accepted === 0)
       throw new UserError(`${file} holds no tasks`, "give a file that prove-rl synthesize wrote");
-    const { accepted, by, shape, distances } = counts.summarizeTasks();
+    const { accepted, by, shape, demands, distances } = counts.summarizeTasks();
     const summary = {
       estimated: tokenizer === undefined,
       tools: summarize(tokens.map(it => it.tools)),
@@ -60,12 +65,14 @@ export const report = defineCommand({
       conversation: summarize(tokens.map(it => it.conversation)),
     };
     if (json)
-      print(JSON.stringify({ file, tasks: accepted, by, shape, distances, tokens: summary }));
+      print(
+        JSON.stringify({ file, tasks: accepted, by, shape, demands, distances, tokens: summary }),
+      );
     else
       for (const line of [
         `${accepted} tasks`,
         ...Object.entries(by).map(([name, values]) => `  by ${name}: ${formatCounts(values)}`),
-        ...formatMeasures({ shape, distances }),
+        ...formatMeasures({ shape, demands, distances }),
         ...formatTokens(summary),
       ])
         print(line);
@@ -106,17 +113,20 @@ export const formatCounts = (counts: Readonly<Record<string, number>> = {}): str
     .map(([name, n]) => `${name} ${n}`)
     .join(", ");
 
-/** The shape of the tasks, and the table of distances, where the report has them. */
+/** The shape of the tasks, what they demand, and the table of distances, where a report has them. */
 export function formatMeasures({
   shape,
+  demands,
   distances,
-}: Pick<Report, "shape" | "distances">): string[] {
+}: Pick<Report, "shape" | "demands" | "distances">): string[] {
   const { headings, rows } = formatDistances(distances);
   const formatRow = (first: string, cells: readonly string[]) =>
     `    ${first.padEnd(16)}${cells.map(it => it.padStart(10)).join("")}`;
   return [
     ...(shape ? ["  shape:"] : []),
     ...(shape ? formatShape(shape).map(([name, text]) => `    ${name}: ${text}`) : []),
+    ...(demands ? ["  demands:"] : []),
+    ...(demands ? formatDemands(demands).map(([name, text]) => `    ${name}: ${text}`) : []),
     ...(rows.length === 0
       ? []
       : [

@@ -14,6 +14,7 @@ import { readTextsAt } from "../../storage/lineIndex.ts";
 import { parseStateLog } from "../../synthesis/pipeline/conversation/stateLog.ts";
 import {
   formatDistances,
+  formatDemands,
   formatShape,
   getRejectedFile,
   getReportFile,
@@ -49,7 +50,10 @@ const createContentFromReport = (report: Report): ViewContent => ({
     counts: sortCounts(Object.entries(counts)),
   })),
   diversity: flattenMeasures(report.diversity),
-  shape: report.shape ? formatShape(report.shape) : [],
+  shape: [
+    ...(report.shape ? formatShape(report.shape) : []),
+    ...(report.demands ? formatDemands(report.demands) : []),
+  ],
   distances: formatDistances(report.distances),
 });
 

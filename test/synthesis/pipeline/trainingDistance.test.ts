@@ -1,5 +1,6 @@
 /** The report says how far held-out tasks are from training tasks, and what shape tasks have. */
 import { expect, test } from "vitest";
+import { DemandCounts } from "../../../src/synthesis/pipeline/report/demands.ts";
 import { TaskShapes, TrainingDistances } from "../../../src/synthesis/pipeline/report/measures.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { moveFifty } from "../../trajectory/sampleTasks.ts";
@@ -109,5 +110,40 @@ test("the shape counts turns by their calls, and several writes in a turn", () =
     withLimit: 0,
     tasksWithWrites: 0.5,
     mostTurns: 3,
+  });
+});
+
+test("the demands say where values come from, and what users say", () => {
+  const demands = new DemandCounts();
+  // "Move 50 euros from acc_101 to my savings.", of which one id is looked up by a name
+  const [first, second] = move.goals;
+  const lookUp = { ...first!, calls: first!.calls.map(it => ({ ...it, for: "feeds" as const })) };
+  demands.add({ ...move, goals: [lookUp, second!] });
+  const [turn] = move.turns;
+  const user = "And 20 more tomorrow.";
+  demands.add({
+    ...move,
+    turns: [{ ...turn!, user }],
+    goals: [{ ...move.goals[1]!, calls: [1, 2, 3].map(() => move.goals[1]!.calls[0]!) }],
+    knobs: { ...move.knobs, policy: "forbids" },
+    trajectory: {
+      ...move.trajectory,
+      events: move.trajectory.events.map(it => (it.kind === "user" ? { ...it, text: user } : it)),
+    },
+  });
+  const wordsOfMove = turn!.user.split(" ").length;
+  expect(demands.measure()).toEqual({
+    // Savings, acc_101 and 50 are said in the first task; the second says none of its three
+    verbatim: 0.4286,
+    lookedUp: 0.2857,
+    normalized: 0,
+    computed: 0.2857,
+    turnsWithThreeWrites: 0.5,
+    oneHit: 1,
+    severalHits: 0,
+    noHit: 0,
+    wordsPerTurn: (wordsOfMove + 4) / 2,
+    relativeDates: 0.5,
+    decidingPolicy: 0.5,
   });
 });

@@ -13,6 +13,7 @@ import {
   parseEventLine,
 } from "../../../trajectory/trajectory.ts";
 import { logSchema } from "../conversation/stateLog.ts";
+import type { TaskDemands } from "./demands.ts";
 import type { TaskShape, TrainingDistance } from "./measures.ts";
 
 export const rejectedFormat = "prove/rejected@1";
@@ -106,6 +107,22 @@ const reportSchema = z.strictObject({
       withChangeOfMind: z.number(),
       withRecovery: z.number(),
       withPolicy: z.number(),
+    })
+    .optional(),
+  /** What the tasks demand, as `DemandCounts` measures it; absent in older reports. */
+  demands: z
+    .strictObject({
+      verbatim: z.number(),
+      lookedUp: z.number(),
+      normalized: z.number(),
+      computed: z.number(),
+      turnsWithThreeWrites: z.number(),
+      oneHit: z.number(),
+      severalHits: z.number(),
+      noHit: z.number(),
+      wordsPerTurn: z.number(),
+      relativeDates: z.number(),
+      decidingPolicy: z.number(),
     })
     .optional(),
   /**
@@ -202,6 +219,21 @@ export function formatShape(shape: TaskShape): readonly (readonly [string, strin
     ["tasks with a policy", formatShare(shape.withPolicy)],
   ];
 }
+
+/** The same for what tasks demand. */
+export const formatDemands = (it: TaskDemands): readonly (readonly [string, string])[] => [
+  ["values of arguments that the user says", formatShare(it.verbatim)],
+  ["values that are looked up", formatShare(it.lookedUp)],
+  ["values that are normalized (dates, fixed words, flags)", formatShare(it.normalized)],
+  ["values that are computed or inferred", formatShare(it.computed)],
+  ["turns with three or more writes", formatShare(it.turnsWithThreeWrites)],
+  ["look-ups with one hit", formatShare(it.oneHit)],
+  ["look-ups with several hits", formatShare(it.severalHits)],
+  ["look-ups with no hit", formatShare(it.noHit)],
+  ["words of a turn", it.wordsPerTurn.toFixed(1)],
+  ["turns with a relative date", formatShare(it.relativeDates)],
+  ["tasks in which a policy decides", formatShare(it.decidingPolicy)],
+];
 
 interface Column {
   readonly heading: string;

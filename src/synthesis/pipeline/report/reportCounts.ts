@@ -1,5 +1,6 @@
 /** Counts accepted tasks and rejected attempts for the report of a synthesis. */
 import type { Task } from "../../../trajectory/task.ts";
+import { DemandCounts } from "./demands.ts";
 import { measureDiversity, TaskShapes, TrainingDistances } from "./measures.ts";
 import { parseStateLog } from "../conversation/stateLog.ts";
 import { reportFormat, type RejectedAttempt, type Report } from "./report.ts";
@@ -14,6 +15,7 @@ interface TaskSummary {
   readonly accepted: number;
   readonly by: Report["by"];
   readonly shape: NonNullable<Report["shape"]>;
+  readonly demands: NonNullable<Report["demands"]>;
   readonly distances: NonNullable<Report["distances"]>;
 }
 
@@ -26,6 +28,7 @@ export class ReportCounts {
   readonly #transitionCounts = new Map<string, number>();
   readonly #userTexts: string[] = [];
   readonly #shapes = new TaskShapes();
+  readonly #demands = new DemandCounts();
   readonly #distances = new TrainingDistances();
 
   get accepted(): number {
@@ -53,6 +56,7 @@ export class ReportCounts {
         this.#countValue(knob, typeof value === "string" ? value : JSON.stringify(value));
     this.#userTexts.push(...task.turns.map(it => it.user));
     this.#shapes.add(task);
+    this.#demands.add(task);
     this.#distances.add(task);
     this.#countTransitions(task.provenance.log);
   }
@@ -73,12 +77,13 @@ export class ReportCounts {
       accepted: this.#accepted,
       by: Object.fromEntries(by),
       shape: this.#shapes.measure(),
+      demands: this.#demands.measure(),
       distances: this.#distances.measure(),
     };
   }
 
   createReport(options: Report["options"]): Report {
-    const { by, shape, distances } = this.summarizeTasks();
+    const { by, shape, demands, distances } = this.summarizeTasks();
     const transitions = [...this.#transitionCounts]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, n]) => {
@@ -97,6 +102,7 @@ export class ReportCounts {
       transitions,
       diversity,
       shape,
+      demands,
       distances,
     };
   }

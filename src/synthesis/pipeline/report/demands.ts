@@ -1,0 +1,147 @@
+/**
+ * Measures what tasks demand of a reader: where the values of the teacher's calls come from, how
+ * many hits look-ups have, how long users speak, and whether rules decide anything. It reads the
+ * tasks alone, not the tools.
+ */
+import { canonicalJson, isJsonObject } from "../../../environment/json.ts";
+import type { Task } from "../../../trajectory/task.ts";
+import { getCallValue, type CallEvent } from "../../../trajectory/trajectory.ts";
+import {
+  containsToken,
+  listScalars,
+  normalizeText,
+  type Scalar,
+} from "../../../trajectory/valueMatching.ts";
+
+/** Shares, except for the number of words. */
+export interface TaskDemands {
+  /**
+   * Shares of the plain values in the arguments of goal calls, by the first that applies: the user
+   * has said the value as it is; an earlier result or call has it; it is a date, a time, a flag, a
+   * word of a fixed set, or a text that the user has said in other letters or order; or none of
+   * these, so that it was computed or inferred.
+   */
+  readonly verbatim: number;
+  readonly lookedUp: number;
+  readonly normalized: number;
+  readonly computed: number;
+  /** Turns with three or more writes. */
+  readonly turnsWithThreeWrites: number;
+  /** Look-ups with arguments, by the rows of their list: one, several or none. */
+  readonly oneHit: number;
+  readonly severalHits: number;
+  readonly noHit: number;
+  /** Words of a user turn. */
+  readonly wordsPerTurn: number;
+  /** Turns with a day that depends on today, such as "tomorrow" or "next Friday". */
+  readonly relativeDates: number;
+  /** Tasks with a policy that wants a call confirmed or forbids one. */
+  readonly decidingPolicy: number;
+}
+
+type Source = "verbatim" | "lookedUp" | "normalized" | "computed";
+type Hits = "oneHit" | "severalHits" | "noHit";
+
+const relativeDate =
+  /\b(?:today|tonight|tomorrow|yesterday|(?:next|this|last|coming) (?:\w+day|week|month|weekend)|(?:in|within) (?:\w+) (?:days?|weeks?|months?)|(?:days?|weeks?|months?) (?:ago|from (?:now|today)|later|earlier))\b/i;
+
+export class DemandCounts {
+  #tasks = 0;
+  #turns = 0;
+  #words = 0;
+  #relative = 0;
+  #threeWrites = 0;
+  #deciding = 0;
+  readonly #sources: Record<Source, number> = {
+    verbatim: 0,
+    lookedUp: 0,
+    normalized: 0,
+    computed: 0,
+  };
+  readonly #hits: Record<Hits, number> = { oneHit: 0, severalHits: 0, noHit: 0 };
+
+  add(task: Task): void {
+    const { turns, goals, knobs } = task;
+    this.#tasks++;
+    if (knobs["policy"] === "confirm" || knobs["policy"] === "forbids") this.#deciding++;
+    for (const [i, { user }] of turns.entries()) {
+      this.#turns++;
+      this.#words += user.split(/\s+/).filter(it => it !== "").length;
+      if (relativeDate.test(user)) this.#relative++;
+      const writes = goals
+        .filter(it => it.turn === i)
+        .flatMap(it => it.calls.filter(call => call.for === undefined));
+      if (writes.length > 2) this.#threeWrites++;
+    }
+    this.#addCalls(task);
+  }
+
+  #addCalls({ goals, trajectory }: Task): void {
+    const wanted = goals.flatMap(it => it.calls);
+    const calls = new Map(wanted.map(it => [formatCall(it), it]));
+    let said = "";
+    const seen = new Set<Scalar>();
+    for (const it of trajectory?.events ?? []) {
+      if (it.kind === "user") said += `\n${it.text.toLowerCase()}`;
+      if (it.kind !== "call" || it.outcome.kind !== "ok") continue;
+      const goal = calls.get(formatCall(it));
+      if (goal) {
+        for (const value of listScalars(it.arguments))
+          this.#sources[findSource(value, said, seen)]++;
+        if (goal.for !== undefined) this.#addHits(it);
+      }
+      for (const value of listScalars(it.arguments)) seen.add(value);
+      for (const value of listScalars(getCallValue(it) ?? null)) seen.add(value);
+    }
+  }
+
+  #addHits(call: CallEvent): void {
+    const value = getCallValue(call) ?? null;
+    const keys = Object.keys(call.arguments as object).filter(it => it !== "limit");
+    if (keys.length === 0 || !isJsonObject(value)) return;
+    const { total } = value;
+    // all lists have it, and a single thing with a list of its own has not
+    if (typeof total !== "number") return;
+    this.#hits[total === 0 ? "noHit" : total === 1 ? "oneHit" : "severalHits"]++;
+  }
+
+  measure(): TaskDemands {
+    return {
+      ...toShares(this.#sources),
+      turnsWithThreeWrites: divide(this.#threeWrites, this.#turns),
+      ...toShares(this.#hits),
+      wordsPerTurn: divide(this.#words, this.#turns),
+      relativeDates: divide(this.#relative, this.#turns),
+      decidingPolicy: divide(this.#deciding, this.#tasks),
+    };
+  }
+}
+
+const formatCall = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">): string =>
+  `${name} ${canonicalJson(args)}`;
+
+function findSource(value: Scalar, said: string, seen: ReadonlySet<Scalar>): Source {
+  const own = String(value).toLowerCase();
+  const texts = typeof value === "number" ? [own, value.toFixed(2)] : [own];
+  if (typeof value !== "boolean" && texts.some(it => containsToken(said, it))) return "verbatim";
+  if (typeof value !== "boolean" && seen.has(value)) return "lookedUp";
+  if (typeof value === "boolean") return "normalized";
+  if (typeof value === "number") return "computed";
+  const isFixed = /^[a-z][a-z_]*$/.test(value) || /^\d{4}-\d{2}|^\d{2}:\d{2}$/.test(value);
+  const heard = new Set(normalizeText(said).split(" "));
+  return isFixed ||
+    normalizeText(value)
+      .split(" ")
+      .every(it => heard.has(it))
+    ? "normalized"
+    : "computed";
+}
+
+function toShares<K extends string>(counts: Readonly<Record<K, number>>): Record<K, number> {
+  const values = Object.entries<number>(counts);
+  const all = values.reduce((sum, [, n]) => sum + n, 0);
+  return Object.fromEntries(values.map(([key, n]) => [key, divide(n, all)])) as Record<K, number>;
+}
+
+const divide = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
