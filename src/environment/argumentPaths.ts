@@ -60,8 +60,11 @@ export function getText(args: JsonObject, path: string): Json | undefined {
 }
 
 /** The arguments with another text or object at a path, in the first item of each list. */
-export const setAt = (args: JsonObject, path: string, value: string | JsonObject): JsonObject =>
-  set(args, splitPath(path), value) as JsonObject;
+export const setAt = (
+  args: JsonObject,
+  path: string,
+  value: string | number | JsonObject,
+): JsonObject => set(args, splitPath(path), value) as JsonObject;
 
 function set(old: Json | undefined, [part, ...rest]: readonly string[], value: Json): Json {
   if (part === undefined) return Array.isArray(old) ? [value] : value;

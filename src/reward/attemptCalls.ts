@@ -46,8 +46,8 @@ export class AttemptCalls {
 
   /** What the result of a call that succeeded shows. */
   getIndex(call: number): ResultIndex {
-    const { result, arguments: args } = this.calls[call]!;
-    return (this.#indexes[call] ??= indexResult(result!, args, this.#wanted));
+    const { result, arguments: args, tool } = this.calls[call]!;
+    return (this.#indexes[call] ??= indexResult(result!, args, this.#wanted, tool));
   }
 
   /** The position of the first call after the turn in which the goals of a turn are due. */

@@ -11,10 +11,16 @@ import {
 } from "../environment/schemaKeywords.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 
+/**
+ * The id of an entity, as results have it and arguments take it: a text, or a whole number on
+ * servers that count what they have.
+ */
+export type EntityId = string | number;
+
 /** An entity in a result. */
 export interface ResultEntity {
   readonly entity: string;
-  readonly id: string;
+  readonly id: EntityId;
   readonly label?: string;
   /** The plain fields beside the id. */
   readonly facts: JsonObject;
@@ -29,10 +35,10 @@ export interface ResultSource {
   readonly prefix?: string;
 }
 
-/** A text that the schema declares to be an entity's id or name. */
-interface EntityValue {
+/** What the schema declares to be an entity's id or name. */
+interface EntityValue<Value extends EntityId> {
   readonly entity: string;
-  readonly value: string;
+  readonly value: Value;
   /** People know the id and say it. */
   readonly isSpoken: boolean;
 }
@@ -50,21 +56,32 @@ export function findEntities(
   return listRows(tool.outputSchema, value).flatMap(row => readRow(row, nameOnly, prefix));
 }
 
+/** Whether a value can be an entity's id. */
+export const isEntityId = (value: Json | undefined): value is EntityId =>
+  typeof value === "string" || (typeof value === "number" && Number.isSafeInteger(value));
+
+/** The id that a text stands for, as an argument or a result of that schema has it. */
+export const toEntityId = (text: string, { type }: JsonSchema): EntityId =>
+  (type === "integer" || type === "number") && isEntityId(Number(text)) ? Number(text) : text;
+
 /** The ids and names of entities in a value, by its schema. */
 export function findEntityValues(
   schema: JsonSchema,
   value: Json,
-): { readonly ids: readonly EntityValue[]; readonly labels: readonly EntityValue[] } {
-  const ids: EntityValue[] = [];
-  const labels: EntityValue[] = [];
+): {
+  readonly ids: readonly EntityValue<EntityId>[];
+  readonly labels: readonly EntityValue<string>[];
+} {
+  const ids: EntityValue<EntityId>[] = [];
+  const labels: EntityValue<string>[] = [];
   for (const row of listRows(schema, value))
-    for (const { schema: own, value: text } of row) {
-      if (typeof text !== "string") continue;
+    for (const { schema: own, value: it } of row) {
       const entity = getKeyword(own, "x-entity");
       const label = getKeyword(own, "x-label");
-      if (entity !== undefined)
-        ids.push({ entity, value: text, isSpoken: own["x-spoken"] === true });
-      else if (label !== undefined) labels.push({ entity: label, value: text, isSpoken: true });
+      if (entity !== undefined && isEntityId(it))
+        ids.push({ entity, value: it, isSpoken: own["x-spoken"] === true });
+      else if (entity === undefined && label !== undefined && typeof it === "string")
+        labels.push({ entity: label, value: it, isSpoken: true });
     }
   return { ids, labels };
 }
@@ -85,7 +102,7 @@ function listRows(schema: JsonSchema, value: Json): readonly (readonly Field[])[
 
 function addRows(schema: JsonSchema, value: Json, rows: (readonly Field[])[]): void {
   for (const it of listBranches(schema)) addRows(it, value, rows);
-  if (typeof value === "string") rows.push([{ schema, value }]);
+  if (isEntityId(value)) rows.push([{ schema, value }]);
   else if (Array.isArray(value)) {
     const { items } = schema;
     if (isJsonObject(items)) for (const it of value) addRows(items, it as Json, rows);
@@ -141,12 +158,12 @@ function readRow(
 ): ResultEntity[] {
   const facts: Record<string, Json> = {};
   const labels: Record<string, string> = {};
-  const ids: { entity: string; id: string }[] = [];
+  const ids: { entity: string; id: EntityId }[] = [];
   for (const { key, schema, value } of row) {
     const label = getKeyword(schema, "x-label");
     const isName = label !== undefined && nameOnly.has(label);
     const entity = getKeyword(schema, "x-entity") ?? (isName ? label : undefined);
-    if (entity !== undefined && typeof value === "string") ids.push({ entity, id: value });
+    if (entity !== undefined && isEntityId(value)) ids.push({ entity, id: value });
     else if (key !== undefined) facts[key] = value;
     const isLabel = label !== undefined && (key !== undefined || entity === label);
     if (isLabel && typeof value === "string") labels[label] ??= value;

@@ -4,8 +4,8 @@
  */
 import { canonicalJson, type Json, type JsonObject } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";
-import { containsToken, listScalars, type Scalar } from "./valueMatching.ts";
-import { findEntities, findEntityValues, type ResultSource } from "./entities.ts";
+import { containsToken, isCommonNumber, listScalars, type Scalar } from "./valueMatching.ts";
+import { findEntities, findEntityValues, type EntityId, type ResultSource } from "./entities.ts";
 import type { Event } from "./trajectory.ts";
 
 /** A call that succeeded, with its result. */
@@ -25,7 +25,7 @@ export class Knowledge {
   readonly #results: ShownResult[] = [];
   readonly #scalars = new Set<Scalar>();
   /** By server and entity, the latest last. */
-  readonly #ids = new Map<string, Set<string>>();
+  readonly #ids = new Map<string, Set<EntityId>>();
   readonly #labels = new Map<string, Set<string>>();
   /** For each call that is still right, its result: nothing was written on its server since. */
   readonly #current = new Map<string, ShownResult & { readonly server: string }>();
@@ -40,7 +40,7 @@ export class Knowledge {
   }
 
   /** Learns an id that the user has said, in whatever words. */
-  learnId(server: string, entity: string, id: string): void {
+  learnId(server: string, entity: string, id: EntityId): void {
     add(this.#ids, getKey(server, entity), id);
   }
 
@@ -54,7 +54,11 @@ export class Knowledge {
     if (tool.effect === "read") this.#current.set(getCallKey(result), { ...result, server });
     else for (const [key, it] of this.#current) if (it.server === server) this.#current.delete(key);
     const entities = findEntities({ tool, ...(nameOnly ? { nameOnly } : {}) }, result.value);
-    for (const { entity, id } of entities) this.learnId(server, entity, id);
+    for (const { entity, id, label } of entities) {
+      // a number that only refers to a thing does not say which one it is
+      const isReference = typeof id === "number" && label === undefined && tool.effect === "read";
+      if (!isReference) this.learnId(server, entity, id);
+    }
     for (const { entity, value } of findEntityValues(tool.outputSchema, result.value).labels)
       add(this.#labels, getKey(server, entity), value);
   }
@@ -81,22 +85,24 @@ export class Knowledge {
 
   /** Whether the assistant can know a value: a result has shown it or the user has said it. */
   hasSeen(value: Scalar): boolean {
-    return this.isShown(value) || this.isSaid(String(value));
+    // a small number is in many results by chance
+    const isShown = isCommonNumber(value) ? this.isId(value) : this.isShown(value);
+    return isShown || this.isSaid(String(value));
   }
 
   /** Whether an id of an entity was in a result, or the user has said it. */
-  knowsId(server: string, entity: string, id: string): boolean {
+  knowsId(server: string, entity: string, id: EntityId): boolean {
     return this.#ids.get(getKey(server, entity))?.has(id) ?? false;
   }
 
   /** The known ids of an entity, the latest last. */
-  listIds(server: string, entity: string): readonly string[] {
+  listIds(server: string, entity: string): readonly EntityId[] {
     return [...(this.#ids.get(getKey(server, entity)) ?? [])];
   }
 
   /** Whether a value is an entity's id in results so far. */
   isId(value: Scalar): boolean {
-    return [...this.#ids.values()].some(it => it.has(value as string));
+    return [...this.#ids.values()].some(it => it.has(value as EntityId));
   }
 
   /** The names of an entity in results so far, the latest last. */
@@ -157,7 +163,11 @@ const getKey = (server: string, entity: string): string => `${server}.${entity}`
 const getCallKey = ({ name, arguments: args }: Pick<ShownResult, "name" | "arguments">): string =>
   `${name} ${canonicalJson(args)}`;
 
-function add(values: Map<string, Set<string>>, key: string, value: string): void {
+function add<Value extends EntityId>(
+  values: Map<string, Set<Value>>,
+  key: string,
+  value: Value,
+): void {
   const known = values.get(key) ?? new Set();
   known.delete(value);
   values.set(key, known.add(value));

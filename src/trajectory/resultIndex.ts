@@ -3,7 +3,9 @@
  * of the entities with these ids. Each result is read once.
  */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
-import { listScalars, areEqual, normalizeText } from "./valueMatching.ts";
+import type { Tool } from "../environment/server.ts";
+import { findEntityValues } from "./entities.ts";
+import { listScalars, areEqual, isCommonNumber, normalizeText } from "./valueMatching.ts";
 import type { Fact } from "./task.ts";
 
 /** The wanted ids and values as text, and what else stands for one of them in this attempt. */
@@ -22,13 +24,25 @@ export interface ResultIndex {
 
 /**
  * Indexes the result of a call. A field belongs to an id that its object, or an object around it,
- * has as a field or a key, and to an id that the call names: its result is about that entity.
+ * has as a field or a key, and to an id that the call names: its result is about that entity. A
+ * small whole number is in many results, and only counts where the tool shows or takes such an id.
  */
-export function indexResult(result: Json, args: JsonObject, wanted: WantedTexts): ResultIndex {
+export function indexResult(
+  result: Json,
+  args: JsonObject,
+  wanted: WantedTexts,
+  tool?: Pick<Tool, "inputSchema" | "outputSchema">,
+): ResultIndex {
+  const ids = tool && [
+    ...findEntityValues(tool.outputSchema, result).ids,
+    ...findEntityValues(tool.inputSchema, args).ids,
+  ];
+  const numbers = new Set(ids?.map(it => it.value));
   const texts = new Map<string, (readonly string[])[]>();
   const fields = new Map<string, Map<string, Json[]>>();
   const findWanted = (scalar: Json): string | undefined => {
     if (scalar === null || typeof scalar === "object") return undefined;
+    if (isCommonNumber(scalar) && !numbers.has(scalar)) return undefined;
     const text = String(scalar);
     const wantedText = wanted.aliases.get(text) ?? text;
     return wanted.texts.has(wantedText) ? wantedText : undefined;

@@ -424,7 +424,7 @@ function listNames(
     if (!tool) return [];
     const { ids, labels } = findEntityValues(tool.outputSchema, value);
     return [...ids, ...labels]
-      .map(it => it.value.toLowerCase())
+      .map(it => String(it.value).toLowerCase())
       .filter(it => it.length > 2 && containsToken(lower, it))
       .map(listWords);
   });

@@ -12,6 +12,8 @@ import type { JsonSchema } from "../environment/server.ts";
  */
 export function areEqual(a: Json, b: Json, schema?: JsonSchema): boolean {
   if (a === b) return true;
+  // the next number is the id of something else
+  if (schema?.["x-entity"] !== undefined && typeof a === "number") return false;
   if (typeof a === "number" && typeof b === "number")
     return Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b));
   if (typeof a === "string" && typeof b === "string")
@@ -79,10 +81,14 @@ function addScalars(value: Json, scalars: Scalar[]): void {
  * Whether a value does not occur by chance: not a boolean, a small whole number or a word of one or
  * two letters.
  */
-export function isDistinctive(value: Scalar): boolean {
-  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
-  return typeof value === "string" && value.length >= 3;
-}
+export const isDistinctive = (value: Scalar): boolean =>
+  typeof value === "number"
+    ? !isCommonNumber(value)
+    : typeof value === "string" && value.length >= 3;
+
+/** Whether a value is a small whole number, which says nothing unless it is an id. */
+export const isCommonNumber = (value: Json): value is number =>
+  typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 10;
 
 /** Whether a text contains a value that is neither preceded nor followed by a letter or digit. */
 export function containsToken(text: string, value: string): boolean {

@@ -6,11 +6,11 @@ import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../e
 import type { Call } from "../../environment/outcome.ts";
 import { addDays } from "../../environment/time.ts";
 import type { Tool } from "../../environment/server.ts";
-import { findEntityValues } from "../../trajectory/entities.ts";
+import { findEntityValues, type EntityId } from "../../trajectory/entities.ts";
 import { findDueTurn, type Task } from "../../trajectory/task.ts";
 import { appliesTo } from "../../trajectory/taskRules.ts";
 import { getCallValue, listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
-import { listScalars, type Scalar } from "../../trajectory/valueMatching.ts";
+import { listScalars } from "../../trajectory/valueMatching.ts";
 import type { Solver } from "./solver.ts";
 import type { PlannedCall, SolverRun, Steps } from "./solverRun.ts";
 import { followTeacher } from "./taughtTurns.ts";
@@ -119,10 +119,8 @@ function needsForgedReads({ goals, trajectory }: Task): boolean {
   const kept = listCalls(trajectory).filter(
     it => !reads.has(it.name) || !isForgeable(it.arguments),
   );
-  const shown = new Set(kept.flatMap(it => listScalars(getCallValue(it) ?? null)));
-  return answers.some(it =>
-    it.facts?.some(fact => !shown.has((fact.value ?? fact.entity) as Scalar)),
-  );
+  const shown = new Set(kept.flatMap(it => listScalars(getCallValue(it) ?? null)).map(String));
+  return answers.some(it => it.facts?.some(fact => !shown.has(String(fact.value ?? fact.entity))));
 }
 
 const isForgeable = (args: Json): boolean => canonicalJson(forge(args)) !== canonicalJson(args);
@@ -276,7 +274,7 @@ const findOther = (
   { knowledge }: SolverRun,
   { server, entity }: Argument,
   taken: ReadonlySet<unknown>,
-): string | undefined => knowledge.listIds(server, entity!).find(it => !taken.has(it));
+): EntityId | undefined => knowledge.listIds(server, entity!).find(it => !taken.has(it));
 
 /** Reads of lists that need no arguments and have ids that pairs lack. */
 function findMissingLists(

@@ -7,7 +7,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { addDays, getWeekday, months, weekdays } from "../../environment/time.ts";
-import { findEntities, type ResultEntity } from "../../trajectory/entities.ts";
+import { findEntities, type EntityId, type ResultEntity } from "../../trajectory/entities.ts";
 import { containsToken } from "../../trajectory/valueMatching.ts";
 import type { Solver } from "./solver.ts";
 import { listRows, type SolverRun, type Steps } from "./solverRun.ts";
@@ -279,7 +279,7 @@ function* findId(
   { server, entity, isRequired, schema }: Argument,
   words: Words,
   depth: number,
-): Steps<string | undefined> {
+): Steps<EntityId | undefined> {
   const ofKind = (it: ResultEntity) => it.entity === entity;
   const isNamed = (text: string) => (it: ResultEntity) =>
     [it.id, it.label, ...Object.values(it.facts)].some(

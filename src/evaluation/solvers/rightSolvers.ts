@@ -11,7 +11,7 @@ import { type Json, type JsonObject, canonicalJson } from "../../environment/jso
 import type { Tool } from "../../environment/server.ts";
 import { listArguments, listFieldNames, type Argument, returnsRows } from "./toolSchemas.ts";
 import type { Call } from "../../environment/outcome.ts";
-import { findEntityValues } from "../../trajectory/entities.ts";
+import { findEntityValues, type EntityId } from "../../trajectory/entities.ts";
 import type { ShownResult } from "../../trajectory/knowledge.ts";
 import { listScalars } from "../../trajectory/valueMatching.ts";
 
@@ -157,7 +157,7 @@ function* readAgain(run: SolverRun, call: PlannedCall): Steps {
 }
 
 /** A read that needs nothing but the entity's id. */
-export function findReader({ tools }: SolverRun, entity: string, id: string): Call | undefined {
+export function findReader({ tools }: SolverRun, entity: string, id: EntityId): Call | undefined {
   for (const tool of tools.values()) {
     if (tool.effect !== "read") continue;
     const required = listArguments(tool).filter(it => it.isRequired);
@@ -168,7 +168,7 @@ export function findReader({ tools }: SolverRun, entity: string, id: string): Ca
   return undefined;
 }
 
-function findEarlierRead({ knowledge, tools }: SolverRun, id: string): Call | undefined {
+function findEarlierRead({ knowledge, tools }: SolverRun, id: EntityId): Call | undefined {
   const call = knowledge.findResultWith(id);
   return call && tools.get(call.name)?.effect === "read"
     ? { name: call.name, arguments: call.arguments }

@@ -17,7 +17,7 @@ import {
   listCalls,
 } from "../../trajectory/trajectory.ts";
 import { Knowledge, type ShownResult } from "../../trajectory/knowledge.ts";
-import { findEntityValues } from "../../trajectory/entities.ts";
+import { findEntityValues, type EntityId, isEntityId } from "../../trajectory/entities.ts";
 import {
   listScalars,
   type Scalar,
@@ -52,7 +52,7 @@ export class SolverRun {
   /** Why the solver could not go on as planned. */
   problem: string | undefined;
   /** Ids that the teacher's calls generated, and the ids that the solver's calls generated. */
-  readonly #ownIds = new Map<string, string>();
+  readonly #ownIds = new Map<EntityId, EntityId>();
 
   readonly #choice: number | undefined;
   /** The tools that the user was asked about last, and those it has agreed to in this turn. */
@@ -155,11 +155,11 @@ export class SolverRun {
 
   /** A planned call with the ids that the solver's own calls generated. */
   toCall({ name, arguments: args }: PlannedCall): Pick<PlannedCall, "name" | "arguments"> {
-    return { name, arguments: replaceStrings(args, this.#ownIds) as JsonObject };
+    return { name, arguments: replaceIds(args, this.#ownIds) as JsonObject };
   }
 
   /** The ids that a planned call takes, without those that people know and say. */
-  listIds(planned: PlannedCall): readonly string[] {
+  listIds(planned: PlannedCall): readonly EntityId[] {
     const { name, arguments: args } = this.toCall(planned);
     const tool = this.tools.get(name);
     const { ids } = tool ? findEntityValues(tool.inputSchema, args) : { ids: [] };
@@ -169,7 +169,7 @@ export class SolverRun {
   /** The ids and taken values of a planned call that neither a result nor the user has shown. */
   listUnseen(planned: PlannedCall): readonly Scalar[] {
     const taken = [...planned.taken].map(it =>
-      typeof it === "string" ? (this.#ownIds.get(it) ?? it) : it,
+      isEntityId(it) ? (this.#ownIds.get(it) ?? it) : it,
     );
     const values = new Set([...this.listIds(planned), ...taken]);
     return [...values].filter(it => !this.knowledge.hasSeen(it));
@@ -282,8 +282,12 @@ function createPlan(
         .slice(0, turn + 1)
         .map(it => it.user)
         .join("\n");
+      const inputSchema = tools.get(call.name)?.inputSchema ?? {};
+      const ids = new Set(findEntityValues(inputSchema, call.arguments).ids.map(it => it.value));
       const unsaid = [...listScalars(call.arguments)].filter(
-        it => isDistinctive(it) && !containsToken(userText, String(it)),
+        it =>
+          (isDistinctive(it) || (typeof it === "number" && ids.has(it))) &&
+          !containsToken(userText, String(it)),
       );
       return {
         goal,
@@ -389,7 +393,7 @@ function shows(
   const args = made.arguments;
   if (entity !== undefined) {
     const wanted = { texts: new Set([entity, ...of]), aliases: new Map<string, string>() };
-    return showsFact(indexResult(made.value, args, wanted), fact);
+    return showsFact(indexResult(made.value, args, wanted, tool), fact);
   }
   if (made.name !== planned.name || !tool || field === undefined) return false;
   return haveSameRequired(tool, args, planned.arguments) && showsValue(made.value, field, value!);
@@ -436,13 +440,13 @@ function showsAll(value: Json, wanted: Json): boolean {
 const contains = (row: JsonObject, part: JsonObject): boolean =>
   Object.entries(part).every(([key, it]) => Object.hasOwn(row, key) && row[key] === it);
 
-/** Replaces strings in a value, wherever they are. */
-export function replaceStrings(value: Json, replacements: ReadonlyMap<string, string>): Json {
+/** Replaces ids in a value, wherever they are. */
+export function replaceIds(value: Json, replacements: ReadonlyMap<EntityId, EntityId>): Json {
   if (replacements.size === 0) return value;
-  if (typeof value === "string") return replacements.get(value) ?? value;
+  if (isEntityId(value)) return replacements.get(value) ?? value;
   if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map(it => replaceStrings(it as Json, replacements));
+  if (Array.isArray(value)) return value.map(it => replaceIds(it as Json, replacements));
   return Object.fromEntries(
-    Object.entries(value).map(([key, it]) => [key, replaceStrings(it, replacements)]),
+    Object.entries(value).map(([key, it]) => [key, replaceIds(it, replacements)]),
   );
 }

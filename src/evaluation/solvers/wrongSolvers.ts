@@ -7,12 +7,17 @@ import {
   toShownResult,
   type SolverRun,
   type Steps,
-  replaceStrings,
+  replaceIds,
 } from "./solverRun.ts";
 import type { Solver } from "./solver.ts";
 import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
-import { findEntityValues } from "../../trajectory/entities.ts";
+import {
+  findEntityValues,
+  type EntityId,
+  isEntityId,
+  toEntityId,
+} from "../../trajectory/entities.ts";
 import { listArguments, type Argument } from "./toolSchemas.ts";
 import { listScalars } from "../../trajectory/valueMatching.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
@@ -43,7 +48,7 @@ export const guesser = createWrongSolver(
         if (!it.isLookUp || !suppliesIds(run, it)) {
           // text of a result that was never seen cannot be made up
           const ids = run.listIds(it);
-          if (run.listUnseen(it).some(value => !ids.includes(String(value)))) continue;
+          if (run.listUnseen(it).some(value => !ids.includes(value as EntityId))) continue;
           const { name, arguments: args } = run.toCall(it);
           yield* run.call({ name, arguments: guessIds(run, name, args) });
         }
@@ -203,15 +208,24 @@ function* makeIfSeen(run: SolverRun, call: PlannedCall): Steps {
 function guessIds(run: SolverRun, name: string, args: JsonObject): JsonObject {
   const tool = run.tools.get(name);
   if (!tool) return args;
+  const { knowledge } = run;
+  // a number is often the id of something else, too
+  const isSeen = (entity: string, id: EntityId) =>
+    typeof id === "number"
+      ? knowledge.knowsId(tool.server, entity, id) || knowledge.isSaid(String(id))
+      : knowledge.hasSeen(id);
   const unseen = findEntityValues(tool.inputSchema, args).ids.filter(
-    it => !it.isSpoken && !run.knowledge.hasSeen(it.value),
+    it => !it.isSpoken && !isSeen(it.entity, it.value),
   );
   const guesses = new Map(unseen.map(it => [it.value, guessId(it.value)]));
-  return replaceStrings(args, guesses) as JsonObject;
+  return replaceIds(args, guesses) as JsonObject;
 }
 
 /** Another id of the same form; the same one if it has no digits. */
-const guessId = (id: string): string => id.replaceAll(/\d/g, it => String((Number(it) + 3) % 10));
+function guessId(id: EntityId): EntityId {
+  const guess = String(id).replaceAll(/\d/g, it => String((Number(it) + 3) % 10));
+  return typeof id === "number" ? Number(guess) : guess;
+}
 
 /** The arguments of a planned call with one value changed; undefined if none can be. */
 function changeOneValue(run: SolverRun, call: PlannedCall): JsonObject | undefined {
@@ -241,16 +255,16 @@ function changeValue(run: SolverRun, argument: Argument, value: Json): Json | un
     const changed = changeValue(run, { ...argument, isList: false }, first!);
     return changed === undefined ? undefined : [changed, ...rest];
   }
-  if (typeof value === "number") return changeNumber(value, schema);
+  if (typeof value === "number" && entity === undefined) return changeNumber(value, schema);
   // an optional flag often makes no difference
   if (typeof value === "boolean") return argument.isRequired ? !value : undefined;
-  if (typeof value !== "string") return undefined;
+  if (!isEntityId(value)) return undefined;
   const choices = schema["enum"];
-  if (Array.isArray(choices)) return pickOther(run, choices as readonly string[], value);
+  if (Array.isArray(choices)) return pickOther(run, choices as readonly EntityId[], value);
   if (entity !== undefined)
     return pickOther(run, [...listOtherIds(run, argument, value), guessId(value)], value);
   if (label !== undefined) return pickOther(run, run.knowledge.listLabels(server, label), value);
-  return changeDay(value);
+  return typeof value === "string" ? changeDay(value) : undefined;
 }
 
 /**
@@ -260,8 +274,8 @@ function changeValue(run: SolverRun, argument: Argument, value: Json): Json | un
 function listOtherIds(
   { knowledge }: SolverRun,
   { server, entity }: Argument,
-  id: string,
-): readonly string[] {
+  id: EntityId,
+): readonly EntityId[] {
   const source = knowledge.findResultWith(id);
   const hasParent = source && [...listScalars(source.arguments)].some(it => knowledge.isId(it));
   const siblings = new Set(hasParent ? listScalars(source.value) : []);
@@ -270,9 +284,9 @@ function listOtherIds(
 
 function pickOther(
   { random }: SolverRun,
-  values: readonly string[],
-  value: string,
-): string | undefined {
+  values: readonly EntityId[],
+  value: EntityId,
+): EntityId | undefined {
   const others = values.filter(it => it !== value);
   return others.length > 0 ? random.pick(others) : undefined;
 }
@@ -308,8 +322,11 @@ function fillArgument(
   { knowledge, task }: SolverRun,
   { server, entity, label, schema }: Argument,
 ): Json {
-  if (entity !== undefined)
-    return knowledge.listIds(server, entity).at(-1) ?? `${entity.slice(0, 3)}_101`;
+  if (entity !== undefined) {
+    const id = toEntityId("101", schema);
+    const unknown = typeof id === "number" ? id : `${entity.slice(0, 3)}_101`;
+    return knowledge.listIds(server, entity).at(-1) ?? unknown;
+  }
   if (label !== undefined) return knowledge.listLabels(server, label).at(-1) ?? "Studio";
   return fillSchema(schema, task.now);
 }

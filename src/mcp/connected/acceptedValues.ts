@@ -15,6 +15,7 @@ import {
 } from "../../environment/argumentPaths.ts";
 import { createArguments, isSearch } from "./exampleArguments.ts";
 import { findKinds, toNoun, type AcceptedValue, type ArgumentExamples } from "./entityKinds.ts";
+import { getThingAt, hasNames, listNumberKeys, toThing } from "./numberIds.ts";
 import { createNewPaths, isPathArgument, sandboxPath } from "./sandboxPaths.ts";
 import { listSqlQueries, takesSql } from "./sqlQueries.ts";
 import type { Trial, Trials } from "./trials.ts";
@@ -77,15 +78,18 @@ class ArgumentTrial {
 
   async run(args: JsonObject): Promise<void> {
     const { accepted, examples } = this.#findings;
+    const { inputSchema } = this.#trials.tools.get(this.#name)!;
+    const numberKeys = listNumberKeys(inputSchema).filter(it => Object.hasOwn(args, it));
     let known = this.#keys.reduce((it, key) => this.#giveLikely(it, key), args);
+    known = numberKeys.reduce((it, key) => this.#giveLikelyNumber(it, key), known);
     const unresolved = this.#keys
       .filter(key => ![...accepted, ...examples].some(it => this.#isAbout(it, key)))
       .filter(key => this.#takesSql(key) || !isSearch(getFieldName(key)))
       // what another tool takes under the same name is there already
       .toSorted((a, b) => Number(this.#isLikely(a)) - Number(this.#isLikely(b)));
     for (const key of unresolved) known = await this.#explore(key, known);
-    for (const key of Object.keys(known))
-      if (this.#takesNumber(key) && !examples.some(it => this.#isAbout(it, key)))
+    for (const key of numberKeys)
+      if (![...accepted, ...examples].some(it => this.#isAbout(it, key)))
         known = await this.#exploreNumber(key, known);
     if (!this.#trials.samples.has(this.#name)) await this.#trials.try(this.#name, known);
   }
@@ -103,6 +107,15 @@ class ArgumentTrial {
     const source = findByName(key, this.#findings.accepted)?.source;
     if (source !== undefined) return setAt(args, key, [...this.#trials.texts.get(source)!][0]!);
     return this.#paths.includes(key) ? setAt(args, key, createNewPaths(this.#name)[0]!) : args;
+  }
+
+  #giveLikelyNumber(args: JsonObject, key: string): JsonObject {
+    const { accepted } = this.#findings;
+    const source = (accepted.find(it => this.#isAbout(it, key)) ?? findByName(key, accepted, true))
+      ?.source;
+    return source === undefined
+      ? args
+      : { ...args, [key]: [...this.#trials.numbers.get(source)!.keys()][0]! };
   }
 
   /** The arguments, with a value that the tool accepts if one is found. */
@@ -139,31 +152,62 @@ class ArgumentTrial {
     return known;
   }
 
-  #takesNumber(key: string): boolean {
-    const { type, enum: values } = getProperties(this.#trials.tools.get(this.#name)!.inputSchema)[
-      key
-    ]!;
-    return (type === "integer" || type === "number") && values === undefined;
-  }
-
-  /** People say the number of a thing, so that it is a value and needs no look-up. */
+  /**
+   * The arguments, with the number of a thing if the tool accepts one. The numbers of other things
+   * are often the same, so that the names of the things or the words for them must agree, too.
+   * Numbers that only may name something are said by people, and need no look-up.
+   */
   async #exploreNumber(key: string, known: JsonObject): Promise<JsonObject> {
     const name = this.#name;
-    const numbers = listNumbers(key, this.#trials.rows);
-    if (numbers.length === 0) return known;
+    const { accepted, examples } = this.#findings;
+    const places = this.#listNumberPlaces(key);
+    if (places.length === 0) return known;
     const withUnknown = await this.#trials.try(name, { ...known, [key]: unknownNumber });
-    for (const shown of numbers) {
-      if (!this.#trials.allows(name)) break;
-      const made: boolean[] = [];
-      for (const it of shown.slice(0, 2)) {
-        const trial = await this.#trials.try(name, { ...known, [key]: it });
-        made.push(isBetter(trial, String(it), withUnknown, String(unknownNumber)));
+    const made = new Map<number, Trial>();
+    let likely: readonly number[] | undefined;
+    for (const [source, numbers] of places) {
+      if (made.size >= maxCallsPerArgument || !this.#trials.allows(name)) break;
+      const chosen = [...numbers].slice(0, 2);
+      for (const [it] of chosen)
+        if (!made.has(it)) made.set(it, await this.#trials.try(name, { ...known, [key]: it }));
+      const isAccepted = chosen.every(([it]) =>
+        isBetter(made.get(it)!, String(it), withUnknown, String(unknownNumber)),
+      );
+      if (!isAccepted) continue;
+      const isShown = chosen.every(
+        ([it, thing]) =>
+          thing !== undefined &&
+          made.get(it)!.shown.includes(JSON.stringify(thing)) &&
+          !withUnknown.shown.includes(JSON.stringify(thing)),
+      );
+      if (isShown || this.#isNamedLike(key, source)) {
+        accepted.push({ tool: name, key, source, isNumber: true });
+        return { ...known, [key]: chosen[0]![0] };
       }
-      if (!made.every(Boolean)) continue;
-      this.#findings.examples.push({ tool: name, key, values: shown });
-      return { ...known, [key]: shown[0]! };
+      likely ??= [...numbers.keys()].slice(0, 20);
     }
-    return known;
+    if (!likely) return known;
+    examples.push({ tool: name, key, values: likely });
+    return { ...known, [key]: likely[0]! };
+  }
+
+  /** The numbers that results have shown: of the argument's name, with names and the most first. */
+  #listNumberPlaces(
+    key: string,
+  ): readonly (readonly [string, ReadonlyMap<number, string | undefined>])[] {
+    const rank = (place: string, numbers: ReadonlyMap<number, string | undefined>) =>
+      2 * Number(!this.#isNamedLike(key, place)) + Number(!hasNames(numbers));
+    return [...this.#trials.numbers]
+      .filter(([place]) => !place.startsWith(`${this.#name} `))
+      .toSorted(([a, x], [b, y]) => rank(a, x) - rank(b, y) || y.size - x.size || (a < b ? -1 : 1));
+  }
+
+  /** Whether the words for an argument, or else for its tool, are those for what a place shows. */
+  #isNamedLike(key: string, place: string): boolean {
+    const [thing, shown] = [toThing(key), getThingAt(place)];
+    const tool = this.#trials.tools.get(this.#name)!.name;
+    const words = tool.split(/(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+/).map(toThing);
+    return shown !== "" && (thing === "" ? words.includes(shown) : thing === shown);
   }
 
   /** The texts that results have shown, by their place; those with the most first. */
@@ -184,20 +228,6 @@ class ArgumentTrial {
 
 /** A number that no server has. */
 const unknownNumber = 77_310_771;
-
-const idField = /^(?:id|no|nr|number)$|[a-z]Id$|_(?:id|no|nr|number)$/;
-
-/** The numbers that name things in rows, by their field; those of the argument's name first. */
-function listNumbers(key: string, rows: readonly JsonObject[]): number[][] {
-  const fields = new Map<string, Set<number>>();
-  for (const row of rows)
-    for (const [field, it] of Object.entries(row))
-      if (typeof it === "number" && Number.isInteger(it) && idField.test(field))
-        fields.set(field, (fields.get(field) ?? new Set()).add(it));
-  return [...fields]
-    .toSorted(([a], [b]) => Number(b === key) - Number(a === key) || (a < b ? -1 : 1))
-    .map(([, it]) => [...it].slice(0, 20));
-}
 
 /** The words that the description of an argument quotes, which are often all that it takes. */
 function listQuoted(schema: JsonSchema, key: string): string[] {
@@ -264,21 +294,26 @@ async function findInRows(
  * only deleted are not given to what makes new ones: a new remark is not an old one.
  */
 export function acceptByName(trials: Trials, { accepted, examples }: ArgumentFindings): void {
-  const kinds = findKinds(accepted, trials.texts);
+  const kinds = findKinds(accepted, trials);
   const isDeletion = (tool: string) =>
     trials.samples.get(tool)?.writes === true && trials.tools.get(tool)!.destructive;
   for (const [tool, { inputSchema }] of trials.tools)
-    for (const key of listTextPaths(inputSchema)) {
+    for (const key of [...listTextPaths(inputSchema), ...listNumberKeys(inputSchema)]) {
       if ([...accepted, ...examples].some(it => it.tool === tool && it.key === key)) continue;
-      const other = findByName(key, accepted);
+      const other = findByName(key, accepted, listNumberKeys(inputSchema).includes(key));
       const kind = kinds.find(({ inputs }) => inputs.includes(other!));
       if (!other || kind?.inputs.every(it => isDeletion(it.tool))) continue;
-      accepted.push({ tool, key, source: other.source });
+      accepted.push({ ...other, tool, key });
     }
 }
 
-/** An argument of the same name that takes the texts of a place. */
-function findByName(key: string, accepted: readonly AcceptedValue[]): AcceptedValue | undefined {
+/** An argument of the same name that takes the texts, or numbers, of a place. */
+function findByName(
+  key: string,
+  accepted: readonly AcceptedValue[],
+  isNumber = false,
+): AcceptedValue | undefined {
   const name = getFieldName(key);
-  return toNoun(name) === "" ? undefined : accepted.find(it => getFieldName(it.key) === name);
+  if ((isNumber ? toThing(name) : toNoun(name)) === "") return undefined;
+  return accepted.find(it => (it.isNumber === true) === isNumber && getFieldName(it.key) === name);
 }

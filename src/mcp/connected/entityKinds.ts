@@ -1,25 +1,36 @@
 /**
- * Finds the kinds of things that a server has: a text that one tool shows and another accepts,
- * where an unknown one is not accepted, names such a thing.
+ * Finds the kinds of things that a server has: a text or number that one tool shows and another
+ * accepts, where an unknown one is not accepted, names such a thing.
  */
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, LoggedCall } from "../../environment/server.ts";
 import { getAt, getFieldName, getText, setAt, splitPath } from "../../environment/argumentPaths.ts";
 import { listTexts, type KnownTexts } from "./exampleArguments.ts";
+import {
+  areSameThings,
+  getThingAt,
+  hasNames,
+  listNumberIds,
+  nameFields,
+  toThing,
+} from "./numberIds.ts";
+import type { KnownNumbers } from "./numberIds.ts";
 import { sandboxPath } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
 import type { StateReference } from "./statePool.ts";
 import { readRecord } from "./textResult.ts";
 import { isFailure, type Trials } from "./trials.ts";
 
-/** An argument that takes the texts of a place. */
+/** An argument that takes the texts or numbers of a place. */
 export interface AcceptedValue {
   readonly tool: string;
   /** Its path: `note_id`, or `relations[].from` in a list of objects. */
   readonly key: string;
   /** `list_notes notes[].id` */
   readonly source: string;
+  /** The values of the place are numbers. */
+  readonly isNumber?: true;
 }
 
 /** Values for an argument that names no entity. */
@@ -32,16 +43,24 @@ export interface ArgumentExamples {
 export interface Kind {
   readonly name: string;
   readonly inputs: readonly AcceptedValue[];
-  /** The places that show such texts. */
+  /** The places that show such values. */
   readonly places: string[];
   /** People know and say the texts. */
   readonly isSpoken: boolean;
+  readonly isNumber: boolean;
 }
 
-export function findKinds(accepted: readonly AcceptedValue[], texts: KnownTexts): Kind[] {
+/** The values that results have shown, by their place. */
+interface KnownValues {
+  readonly texts: KnownTexts;
+  readonly numbers: KnownNumbers;
+}
+
+export function findKinds(accepted: readonly AcceptedValue[], known: KnownValues): Kind[] {
+  const { texts, numbers } = known;
   const groups: AcceptedValue[][] = [];
   for (const it of accepted) {
-    const group = groups.find(other => overlaps(texts, other[0]!.source, it.source));
+    const group = groups.find(other => overlaps(known, other[0]!, it));
     if (group) group.push(it);
     else groups.push([it]);
   }
@@ -52,14 +71,32 @@ export function findKinds(accepted: readonly AcceptedValue[], texts: KnownTexts)
     let name = wanted;
     for (let i = 2; names.has(name); i++) name = `${wanted}${i}`;
     names.add(name);
-    const places = [...texts.keys()].filter(it => overlaps(texts, source, it));
-    return { name, inputs, places, isSpoken: [...texts.get(source)!].every(isSaid) };
+    const isNumber = inputs[0]!.isNumber === true;
+    const places = isNumber
+      ? [...numbers.keys()].filter(it => showsThing(numbers, source, it, name))
+      : [...texts.keys()].filter(it => overlaps(known, inputs[0]!, { source: it }));
+    const isSpoken = !isNumber && [...texts.get(source)!].every(isSaid);
+    return { name, inputs, places, isSpoken, isNumber };
   });
 }
 
-/** Whether most texts of the smaller place are texts of the other one. */
-function overlaps(texts: KnownTexts, a: string, b: string): boolean {
+/** Whether a place shows the things of another one: with their names, or by the name of the kind. */
+function showsThing(numbers: KnownNumbers, source: string, place: string, name: string): boolean {
+  const [things, shown] = [numbers.get(source)!, numbers.get(place)!];
+  return hasNames(shown)
+    ? areSameThings(numbers, source, place)
+    : getThingAt(place) === name && [...shown.keys()].every(it => things.has(it));
+}
+
+/** Whether two places show the same things: most texts of the smaller one are in the other one. */
+function overlaps(
+  { texts, numbers }: KnownValues,
+  { source: a, isNumber }: Pick<AcceptedValue, "source" | "isNumber">,
+  { source: b, isNumber: isOtherNumber }: Pick<AcceptedValue, "source" | "isNumber">,
+): boolean {
+  if (isNumber !== isOtherNumber) return false;
   if (a === b) return true;
+  if (isNumber) return areSameThings(numbers, a, b);
   const [x, y] = [texts.get(a)!, texts.get(b)!];
   const shared = [...x].filter(it => y.has(it)).length;
   return shared > 0 && shared * 2 >= Math.min(x.size, y.size);
@@ -68,10 +105,11 @@ function overlaps(texts: KnownTexts, a: string, b: string): boolean {
 /** The name of the argument that most tools use, without what says that it is an id. */
 function chooseName(inputs: readonly AcceptedValue[]): string {
   const counts = new Map<string, number>();
-  for (const { key, source } of inputs) {
+  for (const { key, source, isNumber } of inputs) {
     const ofSandbox = source.startsWith(`${sandboxPath} `) ? source.split(" ").at(-1)! : "";
     const name =
       toNoun(ofSandbox) ||
+      (isNumber && (toThing(getFieldName(key)) || getThingAt(source))) ||
       toNoun(getFieldName(key)) ||
       toNoun(/([A-Za-z_]+)\[\]/.exec(source)?.[1] ?? "") ||
       "item";
@@ -98,7 +136,8 @@ const isSaid = (text: string): boolean =>
 
 /** Reads texts as lists that have a thing in each line, and adds their places. */
 export function addLists(kinds: readonly Kind[], trials: Trials): void {
-  for (const { inputs, places } of kinds) {
+  for (const { inputs, places, isNumber } of kinds) {
+    if (isNumber) continue;
     const things = new Set(inputs.flatMap(it => [...trials.texts.get(it.source)!]));
     for (const place of places.filter(it => it.endsWith("/lines"))) {
       const [tool, field] = splitPlace(place.replace(/\/lines$/, "[]"));
@@ -117,23 +156,29 @@ export async function addNewThings(kinds: readonly Kind[], trials: Trials): Prom
     const { outcome, world } = await trials.call(call);
     if (outcome.kind !== "ok" || !world) continue;
     const after = { ...trials.start, calls: [call], digest: computeDigest(deepFreeze(world)) };
-    const shown: KnownTexts = new Map();
-    listTexts(name, readRecord(outcome.value, trials.getForm(name)), shown);
+    const shown: KnownValues = { texts: new Map(), numbers: new Map() };
+    const record = readRecord(outcome.value, trials.getForm(name));
+    listTexts(name, record, shown.texts);
+    listNumberIds(name, record, shown.numbers);
+    for (const [place, values] of shown.numbers) trials.numbers.set(place, values);
     for (const kind of kinds)
-      for (const [place, texts] of shown)
-        if (await isAbout(kind, call, after, [...texts][0]!, trials)) kind.places.push(place);
+      for (const [place, values] of kind.isNumber ? shown.numbers : shown.texts) {
+        const isOther = kind.isNumber && ![kind.name, ""].includes(getThingAt(place));
+        if (!isOther && (await isAbout(kind, call, after, [...values.keys()][0]!, trials)))
+          kind.places.push(place);
+      }
   }
 }
 
-/** Whether a text names a thing of the kind: it was given as one, or one can be read by it. */
+/** Whether a value names a thing of the kind: it was given as one, or one can be read by it. */
 async function isAbout(
   kind: Kind,
   call: LoggedCall,
   after: StateReference,
-  text: string,
+  value: string | number,
   trials: Trials,
 ): Promise<boolean> {
-  if (kind.inputs.some(it => it.tool === call.name && getText(call.arguments, it.key) === text))
+  if (kind.inputs.some(it => it.tool === call.name && getText(call.arguments, it.key) === value))
     return true;
   const reader = kind.inputs.find(({ tool, key }) => {
     const sample = trials.samples.get(tool);
@@ -141,26 +186,37 @@ async function isAbout(
   });
   if (!reader) return false;
   const { name, arguments: args } = trials.samples.get(reader.tool)!.call;
-  const read = { name, arguments: setAt(args, reader.key, text) };
+  const read = { name, arguments: setAt(args, reader.key, value) };
   const [{ outcome }, before] = [await trials.call(read, after), (await trials.call(read)).outcome];
   if (outcome.kind !== "ok" || isFailure(outcome.value)) return false;
   if (before.kind !== "ok" || isFailure(before.value)) return true;
   // what people say is often looked for, and then nothing is found
   const [shown, shownBefore] = [outcome.value, before.value].map(it => JSON.stringify(it));
-  return kind.isSpoken && shown!.includes(text) && !shownBefore!.includes(text);
+  return kind.isSpoken && shown!.includes(String(value)) && !shownBefore!.includes(String(value));
 }
 
 /** Writes the kinds into the schemas of the tools. */
 export function markKinds(
   tools: ServerFile["tools"],
   kinds: readonly Kind[],
-  texts: KnownTexts,
+  { texts, numbers }: KnownValues,
 ): void {
-  for (const { name, inputs, places: all, isSpoken } of kinds) {
+  for (const { name, inputs, places: all, isSpoken, isNumber } of kinds) {
     const places = all.filter(it => isDescribed(tools, it));
     const labels = new Map(
-      isSpoken ? [] : places.map(it => [it, findLabel(tools, it)] as const).filter(([, it]) => it),
+      isSpoken
+        ? []
+        : places
+            .filter(it => !isNumber || hasNames(numbers.get(it)!))
+            .map(it => [it, findLabel(tools, it)] as const)
+            .filter(([, it]) => it),
     );
+    if (isNumber && labels.size === 0) {
+      // people say the number of what has no name
+      for (const { tool, key, source } of inputs)
+        markInput(tools, tool, key, { examples: [...numbers.get(source)!.keys()] });
+      continue;
+    }
     const keywords = {
       "x-entity": name,
       // what has no name is said by its id
@@ -218,9 +274,7 @@ function findLabel(tools: ServerFile["tools"], place: string): string | undefine
   const [tool, path] = splitPlace(place);
   const row = path.slice(0, -1).reduce<JsonSchema | undefined>(step, tools[tool]!.outputSchema);
   const properties = (row?.["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>;
-  return ["title", "name", "label", "subject", "summary"].find(
-    it => it !== path.at(-1) && properties[it]?.["type"] === "string",
-  );
+  return nameFields.find(it => it !== path.at(-1) && properties[it]?.["type"] === "string");
 }
 
 const step = (schema: JsonSchema | undefined, part: string): JsonSchema | undefined => {

@@ -134,14 +134,14 @@ async function explore(
       }
     const volatile = await findVolatile(trials);
     acceptByName(trials, findings);
-    const kinds = findKinds(findings.accepted, trials.texts);
+    const kinds = findKinds(findings.accepted, trials);
     addLists(kinds, trials);
     trials.startChecks();
     await addNewThings(kinds, trials);
     const described = Object.fromEntries(
       Array.from(tools, ([key, it]) => [key, describeTool(key, it, trials)]),
     );
-    markKinds(described, kinds, trials.texts);
+    markKinds(described, kinds, trials);
     markExamples(described, findings.examples);
     const file: ServerFile = {
       format: serverFileFormat,

@@ -9,6 +9,7 @@ import type { ServerEntry } from "../mcpConfig.ts";
 import type { Timeouts } from "../serverConnection.ts";
 import type { ConnectedTool } from "../toolList.ts";
 import { listRows, listTexts, type KnownTexts } from "./exampleArguments.ts";
+import { listNumberIds, type KnownNumbers } from "./numberIds.ts";
 import { removeVolatile } from "./observation.ts";
 import { listSandboxPaths } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
@@ -68,6 +69,7 @@ export class Trials {
   /** What a person should know beside what is in the file. */
   readonly remarks: string[] = [];
   readonly texts: KnownTexts = new Map();
+  readonly numbers: KnownNumbers = new Map();
   /** Objects that results have shown. */
   readonly rows: JsonObject[] = [];
   readonly failures = new Set<string>();
@@ -220,6 +222,7 @@ export class Trials {
 
   #learn(name: string, args: JsonObject, value: Json): void {
     listTexts(name, value, this.texts);
+    listNumberIds(name, value, this.numbers);
     listRows(value, this.rows);
     // a listing names what is in the folder that was asked for
     const folders = Object.values(args).filter(

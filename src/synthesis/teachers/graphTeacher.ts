@@ -3,6 +3,7 @@
  * only ids that a result or the user has shown. The state machine chooses how it recovers from a
  * failed call.
  */
+import type { Tool } from "../../environment/server.ts";
 import type { Call } from "../../environment/outcome.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
@@ -280,14 +281,16 @@ class DueCalls {
     const { knowledge } = this.#feasibility;
     const { intent, result } = prerequisite!;
     const wanted = {
-      texts: new Set(intent.mentions.map(it => it.instance.id)),
+      texts: new Set(intent.mentions.map(it => String(it.instance.id))),
       aliases: new Map<string, string>(),
     };
-    const listFields = (shown: Pick<ShownResult, "arguments" | "value">) =>
-      [...indexResult(shown.value, shown.arguments, wanted).fields].flatMap(([id, fields]) =>
+    const listFields = (shown: ShownResult) =>
+      [
+        ...indexResult(shown.value, shown.arguments, wanted, this.#getTool(shown.name)).fields,
+      ].flatMap(([id, fields]) =>
         [...fields].flatMap(([key, values]) => values.map(it => JSON.stringify([id, key, it]))),
       );
-    const own = listFields({ arguments: intent.arguments, value: result });
+    const own = listFields({ name: intent.tool.name, arguments: intent.arguments, value: result });
     const shown = new Set(knowledge.listCurrent().flatMap(listFields));
     const results = new Set(listScalars(result));
     const taken = [...listScalars(args)].filter(it => results.has(it));
@@ -296,6 +299,9 @@ class DueCalls {
       taken.every(value => own.some(it => shown.has(it) && (JSON.parse(it) as Json[])[2] === value))
     );
   }
+
+  #getTool = (name: string): Tool | undefined =>
+    this.#feasibility.context.declarations.get(name)?.tool;
 
   /** The next look-ups for the entities of an intent that are not known yet, each once. */
   planLookUps(intent: Intent): Call[] {

@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import { getKeyword, removeNull } from "../../environment/schemaKeywords.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { findEntities } from "../../trajectory/entities.ts";
+import { findEntities, type EntityId, isEntityId } from "../../trajectory/entities.ts";
 import type { AnswerKind, Fact } from "../../trajectory/task.ts";
 import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import {
@@ -86,14 +86,17 @@ export function listReplyFacts(
 
 interface FactContext {
   /** The ids in the result. */
-  readonly ids: ReadonlySet<string>;
+  readonly ids: ReadonlySet<EntityId>;
   readonly args: JsonObject;
   /** The entities that the call names. */
   readonly subjects: readonly string[];
 }
 
 const listSubjects = ({ inputs }: ToolDeclaration, args: JsonObject): string[] =>
-  inputs.flatMap(it => [args[it.key] ?? []].flat()).filter(it => typeof it === "string");
+  inputs
+    .flatMap(it => [args[it.key] ?? []].flat())
+    .filter(isEntityId)
+    .map(String);
 
 function listSlotFacts(path: string, value: JsonObject, context: FactContext): Fact[] {
   const fieldValue = getField(value, path);
@@ -119,9 +122,11 @@ function findOwner(
   const owners = [value];
   for (const key of path) owners.push(owners.at(-1)![key] as JsonObject);
   for (const owner of owners.toReversed()) {
-    const own = Object.values(owner).filter(it => typeof it === "string" && ids.has(it));
+    const own = Object.values(owner)
+      .filter(isEntityId)
+      .filter(it => ids.has(it));
     const argument = own.find(it => Object.values(args).includes(it));
-    if (own.length > 0) return (argument ?? own[0]) as string;
+    if (own.length > 0) return String(argument ?? own[0]);
   }
   return subjects.length === 1 ? subjects[0] : undefined;
 }
@@ -142,13 +147,13 @@ function listRowFacts(value: JsonObject, { ids, subjects }: FactContext): Fact[]
     : [{ field: "count", value: rows.length }];
 }
 
-function findRowIds(rows: readonly Json[], ids: ReadonlySet<string>): string[] | undefined {
+function findRowIds(rows: readonly Json[], ids: ReadonlySet<EntityId>): string[] | undefined {
   if (rows.every(it => typeof it === "string")) return rows as string[];
   if (!rows.every(isJsonObject)) return undefined;
   for (const key of Object.keys(rows[0]!)) {
     const own = rows.map(it => it[key]);
-    const isId = own.every(it => typeof it === "string" && ids.has(it));
-    if (isId && new Set(own).size === own.length) return own as string[];
+    const isId = own.every(it => isEntityId(it) && ids.has(it));
+    if (isId && new Set(own).size === own.length) return own.map(String);
   }
   return undefined;
 }
@@ -187,7 +192,7 @@ function markDueFacts(
   const subjects = listScalars(read.intent.arguments);
   return facts.map(it =>
     // the user knows the name of what they ask about
-    getLabel(fieldSchema) !== undefined && subjects.includes(it.entity ?? "")
+    getLabel(fieldSchema) !== undefined && subjects.map(String).includes(it.entity ?? "")
       ? it
       : { ...it, tell: createTell({ ...answer, value: told }) },
   );
@@ -269,7 +274,8 @@ const markCount = ([first, ...others]: readonly Fact[], count: number): Fact[] =
     : [];
 
 const hasValue = (row: Json, value: string): boolean =>
-  row === value || (isJsonObject(row) && Object.values(row).includes(value));
+  row === value ||
+  (isJsonObject(row) && Object.values(row).some(it => isEntityId(it) && String(it) === value));
 
 /** What the assistant must tell about a row. `key` is its field. */
 interface RowTell extends Answer {

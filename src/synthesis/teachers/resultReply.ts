@@ -372,7 +372,7 @@ function renderName(
   if (template === undefined) return undefined;
   return fillSlots(template, slot => {
     const name = slot === "id" ? instance.id : instance.label;
-    return name === undefined ? undefined : markVerbatim(name);
+    return name === undefined ? undefined : markVerbatim(String(name));
   });
 }
 

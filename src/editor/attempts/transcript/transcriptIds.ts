@@ -69,9 +69,11 @@ export function findTranscriptIds(attempt: ShownAttempt): TranscriptIds {
       ...(event.outcome.kind === "ok" ? [[tool?.outputSchema, event.outcome.value] as const] : []),
     ] as const;
     for (const [schema, value] of values) {
-      for (const it of schema ? findEntityValues(schema, value).ids : []) {
-        ids.add(it.value);
-        if (!kinds.has(it.value)) kinds.set(it.value, it.entity);
+      for (const { value: id, entity } of schema ? findEntityValues(schema, value).ids : []) {
+        // a number is in the transcript for many other reasons
+        if (typeof id !== "string") continue;
+        ids.add(id);
+        if (!kinds.has(id)) kinds.set(id, entity);
       }
       for (const it of listScalars(value))
         if (typeof it === "string" && worlds.some(world => hasEntity(world, it))) ids.add(it);

@@ -8,8 +8,8 @@ import type { Session } from "../../../environment/session.ts";
 import { type Scalar, isDistinctive, listScalars } from "../../../trajectory/valueMatching.ts";
 import { startsTurn, type Event } from "../../../trajectory/trajectory.ts";
 import { type ToolDeclaration, getDeclarations } from "../../graph/declarations.ts";
-import { readKnowledge, type Knowledge, type ShownResult } from "../../../trajectory/knowledge.ts";
-import { findEntities } from "../../../trajectory/entities.ts";
+import { readKnowledge, type Knowledge } from "../../../trajectory/knowledge.ts";
+import { findEntities, type EntityId, isEntityId } from "../../../trajectory/entities.ts";
 import type { ServerTemplates, ReplyTemplate } from "../../text/templates.ts";
 import { removeAllMarks, findSlots } from "../../text/templateText.ts";
 import { changesNothing, isEmptyResult } from "../../user/intents/feasibility.ts";
@@ -133,7 +133,7 @@ class Proof {
       const beside = owners.length > 0 && findShowing(results, [{ owners, field: key, value }]);
       return beside || this.#findOnlyValue(key, results);
     }
-    const candidates = new Map<string, string>();
+    const candidates = new Map<EntityId, string>();
     for (const { declaration, value: shown } of results)
       for (const { entity, id } of findEntities(declaration, shown))
         if (entity === input.entity && declaration.tool.server === intent.tool.server)
@@ -189,7 +189,7 @@ class Proof {
     const { session, offered, getDeclaration } = this.#context;
     const { intent } = this.#request;
     const { [asked ?? ""]: value, ...values } = intent.arguments;
-    const isAsked = (id: string) => value !== undefined && [value].flat().includes(id);
+    const isAsked = (id: EntityId) => value !== undefined && [value].flat().includes(id);
     const mentions = intent.mentions.filter(it => !isAsked(it.instance.id));
     // the calls are limited, and the server that the request is about is the likeliest to help
     const isNear = (it: ToolDeclaration) => it.tool.server === intent.tool.server;
@@ -211,7 +211,7 @@ class Proof {
   #listIdFacts(): WantedFact[] {
     return this.#request.intent.mentions
       .filter(it => !it.isIdSpoken && !this.#knowledge.isShown(it.instance.id))
-      .map(({ instance }) => ({ owners: [instance.id] }));
+      .map(({ instance }) => ({ owners: [String(instance.id)] }));
   }
 }
 
@@ -328,15 +328,17 @@ function listReplyFacts(
 
 /** The ids and names of what a request is about. */
 const listOwners = ({ mentions }: Pick<Intent, "mentions">): string[] =>
-  mentions.flatMap(({ instance: { id, label } }) => (label === undefined ? [id] : [id, label]));
+  mentions.flatMap(({ instance: { id, label } }) => [String(id), label ?? []].flat());
 
 /** One fact per row of the first list. */
 function listRowFacts(value: Json, declaration: ToolDeclaration): WantedFact[] {
   const ids = new Set(findEntities(declaration, value).map(it => it.id));
   return (findRows(value) ?? []).flatMap((row): WantedFact[] => {
     if (!isJsonObject(row)) return typeof row === "string" ? [{ owners: [row] }] : [];
-    const own = Object.values(row).find(it => typeof it === "string" && ids.has(it));
-    if (own !== undefined) return [{ owners: [own as string] }];
+    const own = Object.values(row)
+      .filter(isEntityId)
+      .find(it => ids.has(it));
+    if (own !== undefined) return [{ owners: [String(own)] }];
     return Object.entries(row)
       .filter(([, it]) => it === null || typeof it !== "object")
       .slice(0, 1)
@@ -353,11 +355,10 @@ const findRows = (value: Json): readonly Json[] | undefined =>
  * Whether a result shows a fact. A distinctive value may be in a field of another name, because
  * what is found is neither refused nor asked for.
  */
-function showsWantedFact(result: ShownResult, { owners, field, value }: WantedFact): boolean {
-  const index = indexResult(result.value, result.arguments, {
-    texts: new Set(owners),
-    aliases: new Map(),
-  });
+function showsWantedFact(result: FoundResult, { owners, field, value }: WantedFact): boolean {
+  const wanted = { texts: new Set(owners), aliases: new Map<string, string>() };
+  const { tool } = result.declaration;
+  const index = indexResult(result.value, result.arguments, wanted, tool);
   if (field === undefined) return owners.some(entity => showsFact(index, { entity }));
   const isAnywhere = isScalar(value) && isDistinctive(value);
   if (owners.length === 0)

@@ -12,6 +12,7 @@ import type { ServerState, State } from "../../../environment/state.ts";
 import type { EntityInput, ToolDeclaration } from "../../graph/declarations.ts";
 import { getValueAt, isClockOrDraws } from "../../user/intents/feasibility.ts";
 import type { Knowledge, ShownResult } from "../../../trajectory/knowledge.ts";
+import { type EntityId, isEntityId } from "../../../trajectory/entities.ts";
 
 /** A result of the search. */
 export interface FoundResult extends ShownResult {
@@ -31,7 +32,7 @@ interface SearchStart {
   readonly values: JsonObject;
   readonly now: string;
   /** Ids that matter; they are tried first. */
-  readonly wantedIds: ReadonlySet<string>;
+  readonly wantedIds: ReadonlySet<EntityId>;
 }
 
 /** How many calls one search makes, how far they go, and how many values one argument takes. */
@@ -69,12 +70,10 @@ function listIds(
   server: string,
   { key, entity, isSpoken }: EntityInput,
   { knowledge, wantedIds, values, labels }: SearchStart,
-): string[] {
-  const spoken = isSpoken
-    ? [...[values[key] ?? []].flat(), ...labels].filter(it => typeof it === "string")
-    : [];
+): EntityId[] {
+  const spoken = isSpoken ? [...[values[key] ?? []].flat(), ...labels].filter(isEntityId) : [];
   const all = [...new Set([...spoken, ...knowledge.listIds(server, entity)])];
-  const rank = (id: string) => Number(!wantedIds.has(id));
+  const rank = (id: EntityId) => Number(!wantedIds.has(id));
   return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, readLimits.ids);
 }
 

@@ -17,6 +17,7 @@ import { isDistinctive, areEqual } from "../../../trajectory/valueMatching.ts";
 import type { Fact, GoalCall, Task } from "../../../trajectory/task.ts";
 import { listCalls } from "../../../trajectory/trajectory.ts";
 import { getDeclarations } from "../../graph/declarations.ts";
+import { toEntityId } from "../../../trajectory/entities.ts";
 
 /** How many candidates are executed for a goal call, and how many are kept. */
 const limits = { executed: 16, kept: 6 };
@@ -78,7 +79,8 @@ function findAlternatives(
     const { outcome } = session.call(it.name, it.arguments);
     if (outcome.kind !== "ok") continue;
     const { value } = outcome;
-    if (isOwn(it, value) || showsFacts(value, it, goalCall)) alternatives.push(it);
+    if (isOwn(it, value) || showsFacts(value, it, goalCall, catalog.tools.get(it.name)!))
+      alternatives.push(it);
   }
   return alternatives;
 }
@@ -102,15 +104,15 @@ function* listCandidates(
       yield { name: tool.name, arguments: pickKeys(args, required) };
     const input = declarations.get(tool.name)?.inputs.find(it => it.key === required[0]);
     if (required.length === 1 && entities.length === 1 && input && !input.isList)
-      yield { name: tool.name, arguments: { [input.key]: entities[0]! } };
+      yield { name: tool.name, arguments: { [input.key]: toEntityId(entities[0]!, input.schema) } };
   }
 }
 
 /** Whether the result of a call shows the facts of a goal call. */
-function showsFacts(result: Json, call: BareCall, goalCall: GoalCall): boolean {
+function showsFacts(result: Json, call: BareCall, goalCall: GoalCall, tool: Tool): boolean {
   const facts = goalCall.facts!;
   const texts = new Set(facts.flatMap(it => [it.entity ?? [], it.of ?? []].flat()));
-  const index = indexResult(result, call.arguments, { texts, aliases: new Map() });
+  const index = indexResult(result, call.arguments, { texts, aliases: new Map() }, tool);
   return facts.every(it =>
     it.entity === undefined ? showsUnboundFact(result, call, goalCall, it) : showsFact(index, it),
   );

@@ -3,12 +3,14 @@
  * message together, with what reads were for, and with edges where a call needs a value or a
  * precondition from an earlier one.
  */
-import type { JsonObject } from "../../../environment/json.ts";
+import { splitPath } from "../../../environment/argumentPaths.ts";
+import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Goal, GoalCall } from "../../../trajectory/task.ts";
 import { startsTurn, type CallEvent, type Event } from "../../../trajectory/trajectory.ts";
 import type { DependencyGraph } from "../../graph/dependencyGraph.ts";
 import type { ReadPurpose } from "../../teachers/teacher.ts";
 import {
+  isCommonNumber,
   isDistinctive,
   listScalars,
   type Scalar,
@@ -168,6 +170,25 @@ function addRefusedValues(
   }
 }
 
+/** The tools that show the ids which an argument takes. */
+const listIdSources = (tool: string, key: string, graph: DependencyGraph): ReadonlySet<string> =>
+  new Set(
+    graph
+      .getEdgesTo(tool)
+      .flatMap(it => (it.via && splitPath(it.via.input)[0] === key ? [it.a] : [])),
+  );
+
+/** Whether a result has a number in an object with a text that the user has said. */
+function showsNamed({ outcome }: CallEvent, number: Scalar, userText: string): boolean {
+  const isNamed = (value: Json): boolean => {
+    if (value === null || typeof value !== "object") return false;
+    const own = Object.values<Json>(value);
+    const isSaid = (it: Json) => typeof it === "string" && containsToken(userText, it);
+    return (own.includes(number) && own.some(isSaid)) || own.some(isNamed);
+  };
+  return outcome.kind === "ok" && isNamed(outcome.value);
+}
+
 const showsValue = (call: StepCall, value: Scalar): boolean => call.resultValues.has(String(value));
 
 /**
@@ -187,10 +208,19 @@ function findEdges(
   for (const { event: call } of step.calls) {
     for (const [via, value] of Object.entries(call.arguments as JsonObject)) {
       for (const scalar of listScalars(value)) {
-        if (!isDistinctive(scalar) || containsToken(userText, String(scalar))) continue;
-        const goal = before.findIndex(it => it.calls.some(other => showsValue(other, scalar)));
+        if (containsToken(userText, String(scalar))) continue;
+        // a small number is one by chance, unless it is an id that the other tool shows
+        const sources = isCommonNumber(scalar) ? listIdSources(call.name, via, graph) : undefined;
+        if (!isDistinctive(scalar) && !sources) continue;
+        const isSource = (other: StepCall) =>
+          showsValue(other, scalar) && sources?.has(other.event.name) !== false;
+        const isNamed = (other: StepCall) =>
+          isSource(other) && showsNamed(other.event, scalar, userText);
+        const named = sources ? before.findIndex(it => it.calls.some(isNamed)) : -1;
+        const goal = named < 0 ? before.findIndex(it => it.calls.some(isSource)) : named;
         addEdge(goal, { kind: "explicit", via });
-        before[goal]?.calls.find(it => showsValue(it, scalar))!.takenValues.add(scalar);
+        const own = before[goal]?.calls.find(isNamed) ?? before[goal]?.calls.find(isSource);
+        own?.takenValues.add(scalar);
       }
     }
     const required = graph.getEdgesTo(call.name).filter(it => it.kind === "implicit");

@@ -87,7 +87,10 @@ export function findUnspokenId(
       it.mentions.flatMap(mention => (mention.isIdSpoken ? [mention.instance.id] : [])),
     ),
   );
-  const known = [...(sample?.instances.values() ?? [])].flat().map(it => it.id);
+  // a number may be said for another reason
+  const known = [...(sample?.instances.values() ?? [])]
+    .flat()
+    .flatMap(it => (typeof it.id === "string" ? [it.id] : []));
   return (
     known.find(
       it =>
@@ -123,7 +126,7 @@ function namesEntity(
   words: string,
   now: string,
 ): boolean {
-  const name = [id, label].find(it => it !== undefined && includesText(words, it));
+  const name = [String(id), label].find(it => it !== undefined && includesText(words, it));
   if (includesText(text, words) || (name !== undefined && includesText(text, name))) return true;
   if (name !== undefined) return false;
   const days = words.match(isoDays) ?? [];

@@ -8,6 +8,7 @@ import { getEntityKey, type EntityInstance, type MentionText } from "./entitySam
 import { markVerbatim, chooseAlternatives, fillSlots, findSlots } from "../../text/templateText.ts";
 import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Intent } from "../intents/intent.ts";
+import { type EntityId } from "../../../trajectory/entities.ts";
 
 /** Words that refer to an entity only at one point of the conversation. */
 export const pointingWords =
@@ -81,7 +82,7 @@ function renderPosition(
   const alike = listed?.filter(it => it.entity === entity) ?? [];
   const index = alike.findIndex(it => it.id === id);
   if (index < 0 || index >= positions.length || alike.length < 2) return undefined;
-  const isRecent = (id: string) => recent.some(it => it.id === id && it.entity === entity);
+  const isRecent = (id: EntityId) => recent.some(it => it.id === id && it.entity === entity);
   // a reply that lists both makes neither of them "the other one"
   const isOtherOfTwo = alike.length === 2 && isRecent(alike[1 - index]!.id) && !isRecent(id);
   return isOtherOfTwo && random.boolean(0.7)
@@ -106,7 +107,7 @@ function mentionPartially(
   const unquoted = usesPartialNames && maySayId ? short.filter(it => !it.includes('"')) : [];
   const byId =
     unquoted.length > 0 && random.boolean(odds.partialId)
-      ? shortenLabel(context, { ...instance, label: instance.id }, unquoted)
+      ? shortenLabel(context, { ...instance, label: String(instance.id) }, unquoted)
       : undefined;
   return byLabel ?? (byId && { ...byId, isIdSpoken: true });
 }
@@ -211,7 +212,7 @@ export function substitutePartialNames({
   arguments: args,
   mentions,
 }: Pick<Intent, "arguments" | "mentions">): JsonObject | undefined {
-  const partialNames = new Map(
+  const partialNames = new Map<Json, string>(
     mentions.flatMap(it =>
       it.isIdSpoken && it.partialName !== undefined
         ? [[it.instance.id, it.partialName] as const]
@@ -220,10 +221,6 @@ export function substitutePartialNames({
   );
   if (partialNames.size === 0) return undefined;
   const substitute = (value: Json): Json =>
-    typeof value === "string"
-      ? (partialNames.get(value) ?? value)
-      : Array.isArray(value)
-        ? value.map(substitute)
-        : value;
+    Array.isArray(value) ? value.map(substitute) : (partialNames.get(value) ?? value);
   return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, substitute(value)]));
 }

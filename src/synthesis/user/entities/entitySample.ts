@@ -4,7 +4,12 @@
  */
 import { isJsonObject, type JsonObject, type Json } from "../../../environment/json.ts";
 import { type ToolDeclaration, getDeclarations } from "../../graph/declarations.ts";
-import { type ResultEntity, findEntities } from "../../../trajectory/entities.ts";
+import {
+  type EntityId,
+  type ResultEntity,
+  findEntities,
+  isEntityId,
+} from "../../../trajectory/entities.ts";
 import { removeNull, toSchema } from "../../../environment/schemaKeywords.ts";
 import type { Server } from "../../../environment/server.ts";
 import type { Session } from "../../../environment/session.ts";
@@ -16,7 +21,7 @@ export interface EntityInstance extends ResultEntity {
    * Ids, by entity, that the look-up which shows this one takes as arguments: the account of a
    * card.
    */
-  readonly parents: Readonly<Record<string, string>>;
+  readonly parents: Readonly<Record<string, EntityId>>;
 }
 
 export interface EntitySample {
@@ -25,7 +30,7 @@ export interface EntitySample {
   /** Objects that results have shown, in the order of discovery. */
   readonly rows: readonly JsonObject[];
   /** Finds an instance by its id, including those beyond the limit of `instances`. */
-  find(entity: string, id: string): EntityInstance | undefined;
+  find(entity: string, id: EntityId): EntityInstance | undefined;
 }
 
 /** A key that is unique among the instances of a conversation. */
@@ -36,11 +41,11 @@ export const getEntityKey = ({ entity, id }: Pick<EntityInstance, "entity" | "id
 export function getParentIds(
   { inputs }: ToolDeclaration,
   args: JsonObject,
-): Record<string, string> {
-  const parents: Record<string, string> = {};
+): Record<string, EntityId> {
+  const parents: Record<string, EntityId> = {};
   for (const { key, entity, isList } of inputs) {
     const id = args[key];
-    if (!isList && typeof id === "string") parents[entity] = id;
+    if (!isList && isEntityId(id)) parents[entity] = id;
   }
   return parents;
 }
@@ -52,7 +57,7 @@ export function getParentIds(
 export function mergeResultEntity(
   known: EntityInstance | undefined,
   entity: ResultEntity,
-  parents: Readonly<Record<string, string>>,
+  parents: Readonly<Record<string, EntityId>>,
 ): EntityInstance {
   const { [entity.entity]: _, ...others } = parents;
   if (!known) return { ...entity, parents: others };
@@ -83,7 +88,7 @@ export interface MentionText {
  */
 const limits = { instances: 30, calls: 150, callsPerRound: 8, rows: 200 };
 
-type InstancesById = Map<string, EntityInstance>;
+type InstancesById = Map<EntityId, EntityInstance>;
 
 /**
  * Calls the read tools of a session: first those that need no argument, then those that take the
@@ -128,10 +133,10 @@ function addExamples({ inputs }: ToolDeclaration, byEntity: Map<string, Instance
   for (const { entity, isSpoken, isList, schema } of inputs) {
     const { examples } = isList ? removeNull(toSchema(schema["items"])) : schema;
     if (!isSpoken || !Array.isArray(examples)) continue;
-    const all = byEntity.get(entity) ?? new Map<string, EntityInstance>();
+    const all = byEntity.get(entity) ?? new Map<EntityId, EntityInstance>();
     byEntity.set(entity, all);
     for (const id of examples)
-      if (typeof id === "string" && !all.has(id))
+      if (isEntityId(id as Json) && !all.has(id as EntityId))
         all.set(id, { entity, id, facts: {}, parents: {} });
   }
 }
@@ -173,7 +178,7 @@ function addInstances(
 ): void {
   const parents = getParentIds(declaration, args);
   for (const it of findEntities(declaration, value)) {
-    const all = byEntity.get(it.entity) ?? new Map<string, EntityInstance>();
+    const all = byEntity.get(it.entity) ?? new Map<EntityId, EntityInstance>();
     byEntity.set(it.entity, all);
     all.set(it.id, mergeResultEntity(all.get(it.id), it, parents));
   }

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../../environment/json.ts";
 import type { Session } from "../../../environment/session.ts";
 import type { Declarations, ToolDeclaration } from "../../graph/declarations.ts";
-import { findEntities, type ResultEntity } from "../../../trajectory/entities.ts";
+import { findEntities, type EntityId, type ResultEntity } from "../../../trajectory/entities.ts";
 import { type EntityInstance, type EntitySample, getEntityKey } from "./entitySample.ts";
 import { containsToken } from "../../../trajectory/valueMatching.ts";
 import type { Knowledge } from "../../../trajectory/knowledge.ts";
@@ -54,7 +54,7 @@ function findLookUpsOfTool(
 ): LookUp[] {
   const { inputs, labels } = declaration;
   if (!isLookUpTool(declaration, instance)) return [];
-  const args: Record<string, string> = {};
+  const args: Record<string, EntityId> = {};
   const requiredInstances: EntityInstance[] = [];
   for (const { key, entity, isRequired } of inputs) {
     if (!isRequired) continue;
@@ -103,7 +103,7 @@ export function listRows(
 
 /**
  * The first look-up that shows the instance in this session, under a label of its own and in a list
- * that is not too long.
+ * that is not too long. What only refers to a thing by its id does not say which one it is.
  */
 function findWorkingLookUp(
   lookUps: readonly LookUp[],
@@ -114,7 +114,9 @@ function findWorkingLookUp(
     const rows = listRows(it, instance, session);
     const alike = rows.filter(row => row.label !== undefined && row.label === instance.label);
     return (
-      rows.some(row => row.id === instance.id) &&
+      rows.some(
+        row => row.id === instance.id && (row.label !== undefined || instance.label === undefined),
+      ) &&
       alike.length <= 1 &&
       (it.isFiltered || rows.length <= maxRows)
     );

@@ -78,7 +78,7 @@ export class Referents {
     this.context = {
       ...this.context,
       untoldIds: new Set(
-        [...untoldIds].filter(it => !this.#knowledge.isMentioned(known.get(it)!.id)),
+        [...untoldIds].filter(it => !this.#knowledge.isMentioned(String(known.get(it)!.id))),
       ),
       focus: this.context.focus.filter(it => referable.has(getEntityKey(it))),
       recent: this.#previous,

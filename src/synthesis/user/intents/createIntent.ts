@@ -19,6 +19,7 @@ import { addPassedEntity, chooseEntities, isSelf, pickInstance } from "./entityA
 import type { Intent, IntentDraft, IntentRequest } from "./intent.ts";
 import { composeValue, isComposed } from "./objectValues.ts";
 import { isDate, isDateTime, pickArgumentValue, renderArgumentValue } from "./plainValues.ts";
+import { type EntityId } from "../../../trajectory/entities.ts";
 
 /** An intent with every argument chosen, or undefined if there is nothing to choose from. */
 export function createIntent(
@@ -64,9 +65,10 @@ export function createIntent(
 function startDraft(request: IntentRequest, slots: readonly string[]): IntentDraft {
   const { base, passed } = request;
   const inherited = getInheritedArguments(request, slots);
-  const contains = (value: Json, id: string) => [...listScalars(value)].includes(id);
-  const isReplaced = (id: string) => slots.some(key => contains(base?.arguments[key] ?? null, id));
-  const isDropped = (id: string) =>
+  const contains = (value: Json, id: EntityId) => [...listScalars(value)].includes(id);
+  const isReplaced = (id: EntityId) =>
+    slots.some(key => contains(base?.arguments[key] ?? null, id));
+  const isDropped = (id: EntityId) =>
     Object.entries(base?.arguments ?? {}).some(
       ([key, value]) => !(key in inherited) && contains(value, id),
     );

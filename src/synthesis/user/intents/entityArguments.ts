@@ -8,6 +8,7 @@ import { mentionEntity } from "../entities/entityMentions.ts";
 import { getEntityKey, type EntityInstance, type MentionText } from "../entities/entitySample.ts";
 import type { IntentDraft, IntentRequest, PassedValues } from "./intent.ts";
 import { generateValue } from "./plainValues.ts";
+import { type EntityId, isEntityId } from "../../../trajectory/entities.ts";
 
 /** Draws of instances for one argument, until there are words for them. */
 const maxDraws = 5;
@@ -74,7 +75,7 @@ export function findInstance(
   entity: string,
   id: Json,
 ): EntityInstance | undefined {
-  if (typeof id !== "string") return undefined;
+  if (!isEntityId(id)) return undefined;
   return known.get(getEntityKey({ entity, id })) ?? sample.find(entity, id);
 }
 
@@ -102,12 +103,12 @@ export function addPassedEntity(
   { values, instances }: PassedValues,
   draft: IntentDraft,
 ): void {
-  const value = values[key] as string;
+  const value = values[key] as EntityId;
   const labelled = instances[key];
   const instance = labelled ?? { entity, id: value, facts: {}, parents: {} };
   draft.arguments[key] = isList ? [instance.id] : instance.id;
   const mention = labelled && mentionEntity(context, labelled, false);
-  draft.argumentTexts[key] = mention?.text ?? markVerbatim(value);
+  draft.argumentTexts[key] = mention?.text ?? markVerbatim(String(value));
   const partialName = mention?.partialName;
   draft.mentions.push({ instance, isIdSpoken: labelled === undefined, partialName });
 }
@@ -133,7 +134,8 @@ function drawInstances(
   const excludedIds = draft.mentions
     .filter(it => it.instance.entity === entity)
     .map(it => it.instance.id);
-  if (base && typeof base.arguments[key] === "string") excludedIds.push(base.arguments[key]);
+  const replaced = base?.arguments[key];
+  if (isEntityId(replaced)) excludedIds.push(replaced);
   const flowing = flow?.[path]?.filter(it => !excludedIds.includes(it.id) && !isSelf(context, it));
   const count = isList ? 1 + random.integer(2) : 1;
   const instances: EntityInstance[] = [];
@@ -154,7 +156,7 @@ function chooseSpokenValue(
 ): SaidValue | undefined {
   const { now, persona, random } = context;
   const value = generateValue(context, schema);
-  if (typeof value !== "string") return undefined;
+  if (!isEntityId(value)) return undefined;
   draft.mentions.push({
     instance: { entity, id: value, facts: {}, parents: {} },
     isIdSpoken: true,
@@ -172,7 +174,7 @@ export const isSelf = (
 export function pickInstance(
   context: ConversationContext,
   entity: string,
-  excludedIds: readonly string[],
+  excludedIds: readonly EntityId[],
   isAllowed: (it: EntityInstance) => boolean = () => true,
 ): EntityInstance | undefined {
   const { sample, known, random } = context;

@@ -255,16 +255,14 @@ export class FeasibilityChecker {
     const given = [...listScalars(intent.arguments)].map(String);
     // a new path may end with a name, or with the file name of a path, that the request gave
     const unknown = made.filter(
-      ({ id }) => !given.some(it => id === it || id.endsWith(`/${it.split("/").at(-1)!}`)),
+      ({ id }) =>
+        !given.some(it => String(id) === it || String(id).endsWith(`/${it.split("/").at(-1)!}`)),
     );
     this.#referents.addRequest({ named, made, unknown, shown });
   }
 
   /** The instance of an entity in a result; a new label replaces the known one. */
-  #getResultInstance(
-    entity: ResultEntity,
-    parents: Readonly<Record<string, string>>,
-  ): EntityInstance {
+  #getResultInstance(entity: ResultEntity, parents: EntityInstance["parents"]): EntityInstance {
     const { known, sample } = this.context;
     const instance = known.get(getEntityKey(entity)) ?? sample.find(entity.entity, entity.id);
     return {
@@ -307,7 +305,7 @@ export class FeasibilityChecker {
       it =>
         !it.isIdSpoken ||
         it.partialName === undefined ||
-        (message.includes(it.partialName) && hint.includes(it.instance.id)),
+        (message.includes(it.partialName) && hint.includes(String(it.instance.id))),
     );
   }
 

@@ -214,8 +214,8 @@ function findMovedIntent(request: RecoveryRequest): FeasibilityResult | undefine
   const choices = (moved && sample.instances.get(moved.entity)) ?? [];
   if (!input || !moved || choices.length === 0) return undefined;
   const instance = random.pick(choices);
-  const [folder, name] = splitPath(instance.id);
-  const folders = [...new Set(choices.map(it => splitPath(it.id)[0]))].filter(
+  const [folder, name] = splitPath(String(instance.id));
+  const folders = [...new Set(choices.map(it => splitPath(String(it.id))[0]))].filter(
     it => it !== folder && it !== "" && !choices.some(other => other.id === `${it}/${name}`),
   );
   if (
@@ -246,7 +246,7 @@ function findMovedIntent(request: RecoveryRequest): FeasibilityResult | undefine
   const isOnly =
     found.kind === "ok" &&
     countPaths(found.value, name) === 1 &&
-    showsText(found.value, instance.id);
+    showsText(found.value, String(instance.id));
   if (outcome.kind !== "refused" || outcome.type !== "not_found" || !isOnly) return undefined;
   if (intent.arguments[input.key] !== instance.id) return undefined;
   const told = moved.told.map(it =>
@@ -256,7 +256,7 @@ function findMovedIntent(request: RecoveryRequest): FeasibilityResult | undefine
     ...result,
     intent: {
       ...intent,
-      argumentTexts: { ...intent.argumentTexts, [input.key]: markVerbatim(instance.id) },
+      argumentTexts: { ...intent.argumentTexts, [input.key]: markVerbatim(String(instance.id)) },
       clause: addPermission(intent.clause, random.pick(moved.say)),
       recovery: { sort: "stale", refused, steps: [step], told: [told] },
     },

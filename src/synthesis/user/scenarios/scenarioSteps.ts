@@ -32,7 +32,7 @@ import {
   type WithheldOptions,
   type WithheldValue,
 } from "../turns/withheldValue.ts";
-import { findEntities } from "../../../trajectory/entities.ts";
+import { findEntities, type EntityId, isEntityId } from "../../../trajectory/entities.ts";
 import type { ConversationContext } from "../conversationContext.ts";
 import { getEntityKey, mergeResultEntity, type EntityInstance } from "../entities/entitySample.ts";
 
@@ -475,7 +475,7 @@ function listInstances(
 function findInstance(
   source: SaidStep,
   entity: string,
-  id: string,
+  id: EntityId,
   context: ConversationContext,
 ): EntityInstance | undefined {
   return (
@@ -488,7 +488,7 @@ function findInstance(
 
 const resolveInstance = (
   entity: string,
-  id: string,
+  id: EntityId,
   { known, sample }: ConversationContext,
 ): EntityInstance | undefined => known.get(getEntityKey({ entity, id })) ?? sample.find(entity, id);
 
@@ -498,7 +498,7 @@ function findExtremeId(
   { intent, result }: SaidStep,
   entity: string | undefined,
   { declarations }: ConversationContext,
-): string | undefined {
+): EntityId | undefined {
   if (isCut(intent.tool.outputSchema, result)) return undefined;
   const rows = (findFirstList(result) ?? []).filter(isJsonObject);
   const values = rows.map(it => getField(it, by));
@@ -513,6 +513,6 @@ function findExtremeId(
     .filter(it => it.entity === entity)
     .map(it => it.id);
   return Object.values(matching[0]!).find(
-    (it): it is string => typeof it === "string" && ids.includes(it),
+    (it): it is EntityId => isEntityId(it) && ids.includes(it),
   );
 }
