@@ -153,11 +153,12 @@ async function tryServer(
     const differing = made > 0 ? countLines(await prove("replay", tasks, "--json")) : 0;
     const audit =
       made > 0 ? (JSON.parse(await prove("audit", tasks, "--json")) as AuditSummary) : undefined;
+    const broken = Object.keys(file.leftOut ?? {}).length;
     const effects = Object.values(file.tools).map(it => it.effect);
     const failed = remarks.filter(it => /^no call of \S+ succeeded$/.test(it)).length;
     return {
       name: server.npm ?? server.pip![0]!,
-      tools: effects.length,
+      tools: effects.length + broken,
       called: effects.length - failed,
       effects: `${effects.filter(it => it === "read").length} read, ${effects.filter(it => it === "write").length} write`,
       probes: file.probes.length,

@@ -90,9 +90,11 @@ test.each<[manner: string, remark: RegExp, options?: Options]>([
     { entry: inMemory("marks") },
   ],
 ])(
-  "a server that %s: a remark names the tool, and the others are tried",
+  "a server that %s: the tool is named and left out, and the others are tried",
   async (manner, remark, options = {}) => {
     const { file, remarks } = await explore(manner, options);
+    expect(file.tools["notes_delete_note"] === undefined).toBe(manner !== "marks");
+    expect(Object.keys(file.leftOut ?? {})).toEqual(manner === "marks" ? [] : ["delete_note"]);
     expect(remarks).toContainEqual(expect.stringMatching(remark));
     expect(file.tools["notes_move_note"]).toMatchObject({ effect: "write" });
     expect(file.tools["notes_get_note"]).toMatchObject({ effect: "read" });

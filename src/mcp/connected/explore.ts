@@ -113,7 +113,8 @@ async function explore(
   entry: ServerEntry,
   options: Exploring,
 ): Promise<Omit<Exploration, "fixtures"> | undefined> {
-  const { name, now, tools, leftOut, isOnFiles, restore, onProgress } = options;
+  const { name, now, tools, isOnFiles, restore, onProgress } = options;
+  const leftOut = { ...options.leftOut };
   const entries = Object.fromEntries(Array.from(tools, ([key, it]) => [key, createToolEntry(it)]));
   const trials = new Trials(entry, { ...options, entries });
   try {
@@ -143,6 +144,11 @@ async function explore(
     );
     markKinds(described, kinds, trials);
     markExamples(described, findings.examples);
+    for (const [key, it] of tools)
+      if (trials.isUnusable(key)) {
+        leftOut[it.name] = "calls of it ended the server, or had no result in time";
+        delete described[key];
+      }
     const file: ServerFile = {
       format: serverFileFormat,
       server: name,

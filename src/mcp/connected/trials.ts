@@ -152,6 +152,11 @@ export class Trials {
     return this.#options.isOnFiles;
   }
 
+  /** Whether calls of a tool broke, and none succeeded. */
+  isUnusable(name: string): boolean {
+    return (this.#brokenCounts.get(name) ?? 0) >= maxBroken && !this.samples.has(name);
+  }
+
   /** Whether a tool may be tried again. If not because there is no time, that is noted. */
   allows(name: string): boolean {
     if ((this.#brokenCounts.get(name) ?? 0) >= maxBroken) return false;
