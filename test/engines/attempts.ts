@@ -2,6 +2,7 @@
  * Scripted attempts at some tasks of the example, whose answers are right, wrong or missing, and
  * their score over MCP. Every way to score attempts is tested with them.
  */
+import type { Catalog } from "../../src/environment/catalog.ts";
 import { createSolverPolicy } from "../../src/evaluation/solvers/solver.ts";
 import { solvers } from "../../src/evaluation/solvers/solvers.ts";
 import type { AssistantMessage, Policy } from "../../src/policy/policy.ts";
@@ -15,7 +16,7 @@ import {
 import { createSessionId } from "../../src/service/sessions/sessionTable.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { catalog, clientAt } from "../contracts/transports.ts";
+import { catalog as shipped, clientAt } from "../contracts/transports.ts";
 
 /** Tasks of the split `train`, with one, two and three turns, that ask for something. */
 export const askingTasks = [
@@ -27,9 +28,13 @@ export const askingTasks = [
   "food_delivery-11-3",
 ];
 
-export async function* playAttempts(file: string, ids = askingTasks) {
+export async function* playAttempts(
+  file: string,
+  ids: readonly string[] | null = askingTasks,
+  catalog: Catalog = shipped,
+) {
   for await (const task of readTasks(file)) {
-    if (!ids.includes(task.id)) continue;
+    if (ids && !ids.includes(task.id)) continue;
     for (const policy of createPolicies(task)) {
       const played = await rollout(task, policy, catalog, { id: `${task.id}/${policy.name}` });
       const messages = listMessages(played.trajectory.events);
@@ -85,6 +90,7 @@ export async function scoreOverMcp(
   url: string,
   task: Task,
   messages: readonly AssistantMessage[],
+  catalog: Catalog = shipped,
 ): Promise<{ readonly reward: number; readonly success: boolean }> {
   const send = async (method: string, path: string, body?: object): Promise<object> => {
     const response = await fetch(`${url}${path}`, {

@@ -24,31 +24,103 @@ TASKS = ROOT / "resources/example/prove/tasks/example.tasks.jsonl"
 
 @dataclass(frozen=True)
 class Served:
-    """A running service, and the tasks file that it offers."""
+    """A running service, the tasks file that it offers, and the folder that it was started in."""
 
     url: str
     tasks: Path
+    folder: Path
 
     def count_sessions(self) -> int:
         count: int = Client(self.url).health()["sessions"]
         return count
 
+    def run(self, program: str, *arguments: object) -> str:
+        """What a program of this repository prints in that folder."""
+        return run_program(self.folder, program, *arguments)
+
+
+def run_program(folder: Path, program: str, *arguments: object) -> str:
+    command = ["node", str(ROOT / program), *map(str, arguments)]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=create_variables(folder),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+
+
+def create_variables(folder: Path) -> dict[str, str]:
+    """Where the consent for servers of a folder is stored."""
+    return {**os.environ, **({} if folder == ROOT else {"XDG_DATA_HOME": str(folder / "home")})}
+
 
 @pytest.fixture(scope="session", name="served")
-def serve_tasks() -> Iterator[Served]:
-    with serve() as served:
+def serve_tasks(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """With tasks of the example; with the parameter `memory`, on a third-party server."""
+    if getattr(request, "param", "example") == "example":
+        with serve() as served:
+            yield served
+        return
+    folder = tmp_path_factory.mktemp("memory")
+    tasks = create_memory_tasks(folder)
+    with serve(tasks=tasks, folder=folder) as served:
         yield served
 
 
+def create_memory_tasks(folder: Path) -> Path:
+    """Tasks on `server-memory`, made as docs/own-servers.md says."""
+    script = ROOT / "node_modules/@modelcontextprotocol/server-memory/dist/index.js"
+    entry = {
+        "command": "node",
+        "args": [str(script)],
+        "env": {"MEMORY_FILE_PATH": "${sandbox}/memory.jsonl"},
+        "reset": {"folder": "seed"},
+    }
+    (folder / "prove").mkdir()
+    (folder / "prove/mcp.json").write_text(json.dumps({"servers": {"memory": entry}}))
+    people = {
+        "Dana Fox": ("person", ["Likes tea", "Draws maps"]),
+        "Lee Park": ("person", ["Plays the cello"]),
+        "Northwind": ("company", ["Opens at eight"]),
+    }
+    lines: list[dict[str, Any]] = [
+        {"type": "entity", "name": name, "entityType": kind, "observations": known}
+        for name, (kind, known) in people.items()
+    ]
+    for start, end, kind in [
+        ("Dana Fox", "Northwind", "works at"),
+        ("Lee Park", "Dana Fox", "knows"),
+    ]:
+        lines.append({"type": "relation", "from": start, "to": end, "relationType": kind})
+    (folder / "seed").mkdir()
+    (folder / "seed/memory.jsonl").write_text("\n".join(json.dumps(it) for it in lines))
+    tasks = folder / "memory.tasks.jsonl"
+    run_program(folder, "dist/cli.js", "connect", "memory", "--trust-server")
+    # some of the preset's tasks have a single turn
+    made = ["synthesize", "--servers", "memory", "--preset", "student", "--count", "3"]
+    run_program(folder, "dist/cli.js", *made, "--out", tasks)
+    return tasks
+
+
 @contextmanager
-def serve(*options: str) -> Iterator[Served]:
-    command = ["node", "dist/cli.js", "serve", "--port", "0", "--tasks", str(TASKS), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+def serve(*options: str, tasks: Path = TASKS, folder: Path = ROOT) -> Iterator[Served]:
+    command = ["node", str(ROOT / "dist/cli.js"), "serve", "--port", "0", "--tasks", str(tasks)]
+    with subprocess.Popen(
+        [*command, *options],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=create_variables(folder),
+    ) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
         assert first, "the service did not start; npm run build creates the program"
         try:
-            yield Served(json.loads(first)["url"], TASKS)
+            yield Served(json.loads(first)["url"], tasks, folder)
         finally:
             process.terminate()
         assert process.wait(10) == 0
@@ -69,19 +141,15 @@ class Attempt:
 
 @pytest.fixture(scope="session", name="attempts")
 def make_attempts(served: Served) -> list[Attempt]:
-    command = ["node", "test/engines/attemptHere.ts", str(served.tasks), served.url]
-    printed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return [Attempt(**json.loads(line)) for line in printed.stdout.splitlines()]
+    printed = served.run("test/engines/attemptHere.ts", served.tasks, served.url)
+    return [Attempt(**json.loads(line)) for line in printed.splitlines()]
 
 
 @pytest.fixture(scope="session", name="rows")
 def export_rows(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tasks of the split `train`, as `prove-rl export --to trl` writes them."""
     out = tmp_path_factory.mktemp("trl") / "out"
-    command = ["node", "dist/cli.js", "export", "--to", "trl"]
-    subprocess.run(
-        [*command, "--tasks", str(served.tasks), "--out", str(out)], cwd=ROOT, check=True
-    )
+    served.run("dist/cli.js", "export", "--to", "trl", "--tasks", served.tasks, "--out", out)
     return out / "train.jsonl"
 
 

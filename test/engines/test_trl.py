@@ -71,6 +71,8 @@ def create_trainer(
     )
 
 
+# on PROVE's own servers, and on a third-party server
+@pytest.mark.parametrize("served", ["example", "memory"], indirect=True)
 def test_steps_on_real_tasks(served: Served, rows: Path, tmp_path: Path) -> None:
     trainer = create_trainer(served, rows, tmp_path, 3, max_steps=3)
     generation = ScriptedGeneration(trainer.processing_class, served.tasks)

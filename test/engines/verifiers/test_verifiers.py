@@ -96,6 +96,8 @@ def play(
     return [it.traces[0] for it in episodes]
 
 
+# on PROVE's own servers, and on a third-party server
+@pytest.mark.parametrize("served", ["example", "memory"], indirect=True)
 def test_scores_are_those_in_process(
     served: Served, endpoint: str, attempts: list[Attempt]
 ) -> None:
