@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connect } from "../../src/cli/connect.ts";
 import { audit } from "../../src/cli/audit.ts";
 import { replay } from "../../src/cli/replay.ts";
@@ -281,6 +281,92 @@ test("many sessions at once have states of their own, and one that waits holds u
   });
 });
 
+/** The folders in which a process keeps copies, and what is in them. */
+const listCopies = (pid: number) =>
+  readdirSync(tmpdir())
+    .filter(it => it.startsWith("prove-servers-") && it.includes(`-${pid}-`))
+    .flatMap(it => [it, ...readdirSync(join(tmpdir(), it))]);
+
+/** The service as a program of its own, with a function that opens a session. */
+async function serveNotes(cwd: string) {
+  const args = [join(root, "dist/cli.js"), "serve", "--port", "0"];
+  const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(child, "close");
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const { url } = JSON.parse(line.toString()) as { url: string };
+  return {
+    pid: child.pid!,
+    async openSession() {
+      const session = `${url}/v1/sessions/${createSessionId()}`;
+      await sendRequest(session, "PUT", { body: { servers: ["notes"] } });
+      return {
+        call: (seq: number, name: string, args: object) =>
+          sendRequest(`${session}/call`, "POST", { body: { seq, name, arguments: args } }),
+        close: () => sendRequest(session, "DELETE"),
+      };
+    },
+    getHealth: async () => (await sendRequest(`${url}/health`, "GET")).json,
+    /** Ends it, and says which of its processes and folders are left. */
+    async end() {
+      const servers = listChildren(child.pid!);
+      child.kill("SIGTERM");
+      await ended;
+      await expect.poll(() => servers.filter(isRunning)).toEqual([]);
+      return { servers, left: listCopies(child.pid!) };
+    },
+  };
+}
+
+describe.runIf(process.platform !== "win32")("sessions leave no process and no folder", () => {
+  test("many that are opened, called and closed", async () => {
+    const workspace = createNotesWorkspace();
+    await connectNotes(workspace);
+    const serving = await serveNotes(workspace.folder);
+    let count = 0;
+    const play = async () => {
+      while (count < 600) {
+        const title = `Title ${++count}`;
+        const session = await serving.openSession();
+        await session.call(1, "notes_rename_note", { note_id: "note_1", title });
+        await session.call(2, "notes_delete_note", { note_id: "note_2" });
+        const { json } = await session.call(3, "notes_get_note", { note_id: "note_1" });
+        expect(json).toMatchObject({ structured: { title } });
+        await session.close();
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, play));
+    expect(await serving.getHealth()).toMatchObject({ sessions: 0 });
+    // copies of states are kept for other sessions, but not of all
+    expect(listCopies(serving.pid).length).toBeLessThan(1050);
+    const { servers, left } = await serving.end();
+    expect(servers.length).toBeLessThanOrEqual(4);
+    expect(left).toEqual([]);
+  });
+
+  test("one that is closed while its call runs", async () => {
+    const workspace = createNotesWorkspace("waits");
+    await connectNotes(workspace);
+    const serving = await serveNotes(workspace.folder);
+    const file = join(workspace.folder, "go");
+    const session = await serving.openSession();
+    await session.call(1, "notes_rename_note", { note_id: "note_1", title: `wait for ${file}` });
+    const waiting = session
+      .call(2, "notes_get_note", { note_id: "note_1" })
+      .then(({ status }) => status, String);
+    await expect.poll(() => existsSync(`${file}.awaited`)).toBe(true);
+    await session.close();
+    expect(await serving.getHealth()).toMatchObject({ sessions: 0 });
+    // others go on
+    const other = await serving.openSession();
+    expect((await other.call(1, "notes_list_notes", {})).json).toMatchObject({ structured: {} });
+    const { servers, left } = await serving.end();
+    expect(await waiting).toMatch(/hang up/);
+    expect(servers.length).toBeGreaterThan(0);
+    expect(left).toEqual([]);
+  });
+});
+
 test.runIf(process.platform !== "win32")(
   "Ctrl-C ends a program that waits for a server, and leaves no process and no folder",
   async () => {
@@ -301,9 +387,6 @@ test.runIf(process.platform !== "win32")(
     child.kill("SIGINT");
     await ended;
     await expect.poll(() => isRunning(servers[0]!)).toBe(false);
-    const left = readdirSync(tmpdir()).filter(
-      it => it.startsWith("prove-servers-") && it.includes(`-${child.pid}-`),
-    );
-    expect(left).toEqual([]);
+    expect(listCopies(child.pid!)).toEqual([]);
   },
 );

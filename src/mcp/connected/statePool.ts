@@ -452,6 +452,9 @@ function getCallsKey(calls: readonly LoggedCall[]): string {
 /** Bytes on disk. */
 const maxSnapshotSize = 2 ** 30;
 
+/** Nobody says when a state is not needed any more, and a service sees ever more of them. */
+const maxSnapshots = 1000;
+
 interface Snapshot {
   readonly folder: string;
   readonly world: JsonObject;
@@ -468,6 +471,7 @@ class Snapshots {
   /** Of the states that sessions start in. They are always kept. */
   readonly #seeds = new Map<string, Snapshot>();
   readonly #known = new LRUCache<string, Snapshot>({
+    max: maxSnapshots,
     maxSize: maxSnapshotSize,
     sizeCalculation: it => it.size,
     dispose: it => {
