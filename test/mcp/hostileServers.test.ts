@@ -102,10 +102,13 @@ test.each<[manner: string, remark: RegExp, options?: Options]>([
 );
 
 test("what differs between equal calls is left out", async () => {
-  const { file } = await explore("varies", {});
+  const { file, remarks } = await explore("varies", {});
   expect(file.volatile).toEqual([
     "/results/notes_get_status/calls",
     "/results/notes_get_status/time",
+  ]);
+  expect(remarks).toEqual([
+    "notes_notify is marked as a write, but no call changed what was observed: no task can ask for it",
   ]);
 });
 

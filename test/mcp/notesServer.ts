@@ -2,11 +2,12 @@
  * An MCP server as people write them: it keeps notes in a file of the folder that is its first
  * argument, says nothing about which of its tools write, reports failures as text, and answers one
  * tool as Python prints values. Its second argument says how it differs: `caches` reads the file
- * once, `random` gives ids by chance, `forgets` keeps its notes in memory only, `sneaky` says that adding a note only reads, `waits` shows a note with the title "wait for
- * FILE" once that file exists, and says so by FILE.awaited, `marks` says that a tool reads that marks
- * notes in memory, `varies` counts the calls of all its processes in the file that is its third
- * argument, and `shrinks` lists a tool less when there is that file. All others misbehave when a
- * note is deleted, or at each start, as the tables say.
+ * once, `random` gives ids by chance, `forgets` keeps its notes in memory only, `sneaky` says that
+ * adding a note only reads, `waits` shows a note with the title "wait for FILE" once that file
+ * exists, and says so by FILE.awaited, `marks` says that a tool reads that marks notes in memory,
+ * `varies` counts the calls of all its processes in the file that is its third argument and can
+ * notify, which leaves no trace, and `shrinks` lists one tool less if that file exists. All others
+ * misbehave when a note is deleted, or at each start, as the tables say.
  */
 import { setTimeout } from "node:timers/promises";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -146,6 +147,16 @@ const tools: Readonly<Record<string, Tool>> = {
       ...(manner === "varies" ? { calls: countCalls() } : {}),
     }),
   },
+  ...(manner === "varies"
+    ? {
+        notify: {
+          description: "Notify everybody.",
+          input: {},
+          annotations: { readOnlyHint: false },
+          run: () => "They know.",
+        },
+      }
+    : {}),
   ...(manner === "marks"
     ? {
         peek: {

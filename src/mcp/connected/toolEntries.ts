@@ -35,6 +35,10 @@ export function describeTool(name: string, tool: ConnectedTool, trials: Trials):
   const { effect, because } = chooseEffect(tool, sample?.writes);
   if (effect === "write" && tool.effect === "read")
     trials.remarks.push(`${name} is marked as read-only, but a call changed what was observed`);
+  if (sample?.writes === false && effect === "write")
+    trials.remarks.push(
+      `${name} is marked as a write, but no call changed what was observed: no task can ask for it`,
+    );
   if (!sample && !trials.isUnusable(name)) trials.remarks.push(`no call of ${name} succeeded`);
   const form = trials.getForm(name);
   const results = (trials.results.get(name) ?? []).map(it => readRecord(it, form));
