@@ -35,6 +35,8 @@ interface Crowd {
   readonly pids: readonly number[];
   /** Seconds in which the sessions were opened. */
   readonly opened: number;
+  /** Of a server whose sessions share processes: its work so far, by kind. */
+  readonly countWork?: () => Promise<ReadonlyMap<string, number>>;
   /** Makes a call in each session; returns milliseconds from the begin to each answer. */
   callAll(): Promise<readonly number[]>;
   close(): void | Promise<void>;
@@ -79,6 +81,8 @@ async function* measureCrowd(
       runs: counted.map(it => it[Math.floor(it.length * 0.99)]!),
     };
     yield { name: `${title}.memory`, unit: "MB", runs: [readMegabytes(crowd.pids)] };
+    for (const [work, count] of (await crowd.countWork?.()) ?? [])
+      yield { name: `${title}.processes.${work}`, unit: "count", runs: [count] };
   } finally {
     await crowd.close();
   }
@@ -147,12 +151,13 @@ class Connections {
     this.#free = [...this.#all];
   }
 
-  async send(method: string, path: string, body: unknown, more = ""): Promise<string> {
+  async send(method: string, path: string, value: unknown, more = ""): Promise<string> {
+    const body = value === undefined ? "" : JSON.stringify(value);
     const connection =
       this.#free.pop() ??
       (await new Promise<HttpConnection>(resolve => void this.#waiting.push(resolve)));
     try {
-      const answer = await connection.request(method, path, JSON.stringify(body), more);
+      const answer = await connection.request(method, path, body, more);
       if (!answer.startsWith("HTTP/1.1 200 "))
         throw new Error(`${method} ${path} was refused: ${answer.slice(0, 500)}`);
       return answer;
@@ -213,6 +218,11 @@ async function openServed(
   return {
     opened,
     pids: [service.pid!],
+    async countWork() {
+      const text = await connections.send("GET", "/metrics", undefined);
+      const counts = text.matchAll(/^prove_server_processes_total\{.*work="(\w+)".*\} (\d+)/gm);
+      return new Map([...counts].map(([, work, count]) => [work!, Number(count)]));
+    },
     callAll() {
       const seq = ++round;
       const createBody = (session: number) => ({ seq, ...createCall(session, seq) });

@@ -453,7 +453,7 @@ function getCallsKey(calls: readonly LoggedCall[]): string {
 const maxSnapshotSize = 2 ** 30;
 
 /** Nobody says when a state is not needed any more, and a service sees ever more of them. */
-const maxSnapshots = 1000;
+const maxSnapshots = 4096;
 
 interface Snapshot {
   readonly folder: string;
