@@ -213,6 +213,12 @@ async function createByCommand(
       throw new UserError(`${[command, ...args].join(" ")} failed: ${said}`, remedy, { cause });
     }
   };
-  await run(create);
+  try {
+    await run(create);
+  } catch (error) {
+    // it may have created a part, or nothing that can be removed
+    await run(remove).catch(() => {});
+    throw error;
+  }
   return { entry: fillIn(entry, name), remove: () => run(remove) };
 }

@@ -140,6 +140,13 @@ test("what a command creates has a name of its own, and is removed", async () =>
       reset: { ...entry.reset, command: run("cpSync('nothing', '${sandbox}')") },
     }),
   ).rejects.toThrow(/failed: .*nothing/);
+
+  // what it created before it failed
+  const half = run("mkdirSync(process.argv[1]), process.exit(1)");
+  await expect(connect({ ...entry, reset: { ...entry.reset, command: half } })).rejects.toThrow(
+    /failed: /,
+  );
+  expect(readdirSync(join(folder, "made"))).toEqual([]);
 });
 
 test("a tool resets before the first call, and a reset that fails is an error", async () => {
