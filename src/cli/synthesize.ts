@@ -200,6 +200,8 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
     "conditions",
     "limits",
     "changesOfMind",
+    "computedValues",
+    "chosenRows",
   ].filter(it => by[it]);
   const distinct = diversity["distinct"] as readonly number[];
   return [

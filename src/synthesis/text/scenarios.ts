@@ -29,6 +29,17 @@
  *   `{ "argument": "listing_id", "of": "list", "by": "price", "order": "least" }`.
  * - `each` asks for the same with two or three values of one argument: "invite Anna, Ben
  *   and Carla".
+ * - `compute` leaves a value to the assistant: `{ "argument": "amount", "is": "sum", "of": "list",
+ *   "field": "amount" }`. `sum`, `average` and `count` are over the rows of an earlier list, or those
+ *   for which `where` holds; `sum` and `average` also over references (`["a.price", "b.price"]`).
+ *   `difference` (`of` less `minus`), `product` (`of` times `times`) and `share` (`percent` of `of`,
+ *   or one of its `parts`) are of references. The clause says what to compute, with the slots
+ *   `{percent}`, `{parts}` and `{limit}`, and never the value. `round` is the number of decimals
+ *   that the clause asks for; without it, only values of at most two decimals are used.
+ * - `rows` asks for the same with all rows of an earlier list for which something holds, two to
+ *   five: `{ "argument": "order_id", "of": "list", "where": { "field": "status", "equals": "open" } }`.
+ *   `where` compares with one of the values in `limit`, said as `{limit}` (`is`: over, under), or
+ *   with values (`equals`).
  * - `needs` restricts the result: `{ "count": ">1" }`, `{ "status": ["open", "new"] }`. `count` is
  *   the number of rows of its first list.
  * - `if` makes the call depend on what a look-up shows: an earlier step of the same turn (`of`), or
@@ -89,6 +100,28 @@ const conditionSchema = z.strictObject({
   reply: repliesSchema.optional(),
 });
 
+/** Chooses rows of a list. */
+const rowConditionSchema = z.strictObject({
+  field: z.string().min(1),
+  is: z.enum(["over", "under"]).optional(),
+  /** What may be said as the limit. */
+  limit: z.array(z.number()).min(1).optional(),
+  equals: z.union([jsonSchema, z.array(jsonSchema).min(1)]).optional(),
+});
+
+const computationSchema = z.strictObject({
+  argument: z.string(),
+  is: z.enum(["sum", "average", "count", "difference", "product", "share"]),
+  of: z.union([z.string(), z.array(z.string()).min(2)]),
+  field: z.string().optional(),
+  where: rowConditionSchema.optional(),
+  minus: z.string().optional(),
+  times: z.string().optional(),
+  percent: z.array(z.number().gt(0)).min(1).optional(),
+  parts: z.array(z.int().min(2).max(5)).min(1).optional(),
+  round: z.int().min(0).max(2).optional(),
+});
+
 const stepSchema = z.strictObject({
   as: nameSchema.optional(),
   tool: z.string(),
@@ -104,6 +137,10 @@ const stepSchema = z.strictObject({
     })
     .optional(),
   each: z.string().optional(),
+  compute: computationSchema.optional(),
+  rows: z
+    .strictObject({ argument: z.string(), of: nameSchema, where: rowConditionSchema })
+    .optional(),
   needs: z.record(z.string(), jsonSchema).default({}),
   if: conditionSchema.optional(),
   after: nameSchema.optional(),
@@ -124,6 +161,8 @@ const scenariosSchema = z.strictObject({
 
 type Scenario = z.infer<typeof scenarioSchema>;
 export type ScenarioStep = z.infer<typeof stepSchema>;
+export type RowCondition = z.infer<typeof rowConditionSchema>;
+export type ScenarioComputation = z.infer<typeof computationSchema>;
 export type ScenarioCondition = z.infer<typeof conditionSchema>;
 
 /** The name of the step, and the key or path behind it, that a reference such as `look.balance` has. */
@@ -137,10 +176,16 @@ export function parseReference(reference: string): {
     : { step: reference.slice(0, dot), path: reference.slice(dot + 1) };
 }
 
+/** What a computation takes: references, or the name of a step with a list. */
+const listOperands = (computation: ScenarioComputation | undefined): string[] =>
+  computation ? [computation.of, computation.minus ?? [], computation.times ?? []].flat() : [];
+
 /** The names of the steps that must have been said before a step. */
 export const listReferences = (step: ScenarioStep): string[] => [
   ...Object.values(step.from).map(it => parseReference(it).step),
   ...(step.choose ? [step.choose.of] : []),
+  ...(step.rows ? [step.rows.of] : []),
+  ...listOperands(step.compute).map(it => parseReference(it).step),
   ...(step.if?.of === undefined ? [] : [step.if.of]),
   ...(step.after === undefined ? [] : [step.after]),
   ...(step.revises === undefined ? [] : [step.revises]),
@@ -314,7 +359,77 @@ function checkStep(step: ScenarioStep, place: StepPlace, named: NamedSteps): Sce
     });
   if (step.each !== undefined && !keys.includes(step.each))
     errors.push({ path: ["each"], message: `${tool.name} takes no ${step.each}` });
-  return [...errors, ...checkClauses(step, tool), ...checkCondition(step, place, named)];
+  return [
+    ...errors,
+    ...checkComputation(step, tool, named),
+    ...checkRows(step, tool, named),
+    ...checkClauses(step, tool),
+    ...checkCondition(step, place, named),
+  ];
+}
+
+function checkComputation(
+  { compute: computation, say }: ScenarioStep,
+  tool: Tool,
+  named: NamedSteps,
+): ScenarioError[] {
+  if (!computation) return [];
+  const { argument, is, of, field, where, minus, times, percent, parts } = computation;
+  const report = (message: string, key: string) => [{ path: ["compute", key], message }];
+  if (!listArguments(tool).includes(argument))
+    return report(`${tool.name} takes no ${argument}`, "argument");
+  if (!say) return report("a step that computes needs clauses that say what", "argument");
+  const isOverRows = is === "count" || field !== undefined;
+  if (isOverRows && typeof of !== "string") return report("it counts the rows of one list", "of");
+  if (isOverRows && !["sum", "average", "count"].includes(is))
+    return report(`${is} is of references, not of a list`, "field");
+  if (where && !isOverRows) return report("only rows are chosen", "where");
+  if ((minus !== undefined) !== (is === "difference"))
+    return report("difference needs it", "minus");
+  if ((times !== undefined) !== (is === "product")) return report("product needs it", "times");
+  if (((percent ?? parts) !== undefined) !== (is === "share"))
+    return report("share needs percent or parts", "is");
+  if (!isOverRows && ["sum", "average"].includes(is) && typeof of === "string")
+    return report(`${is} needs a field of a list, or several references`, "field");
+  if (isOverRows) return checkList({ of: of as string, field, where }, "compute", named);
+  for (const it of listOperands(computation)) {
+    const problem = checkReference(it, named);
+    if (problem !== undefined) return report(problem, "of");
+  }
+  return [];
+}
+
+function checkRows(
+  { rows, say, each, if: condition }: ScenarioStep,
+  tool: Tool,
+  named: NamedSteps,
+) {
+  if (!rows) return [];
+  const report = (message: string) => [{ path: ["rows", "argument"], message }];
+  if (!listArguments(tool).includes(rows.argument))
+    return report(`${tool.name} takes no ${rows.argument}`);
+  if (!say) return report("a step over rows needs clauses that say which");
+  if (each !== undefined || condition) return report("rows go neither with each nor with if");
+  return checkList({ of: rows.of, field: undefined, where: rows.where }, "rows", named);
+}
+
+/** Errors in how a step takes the rows of an earlier list. */
+function checkList(
+  { of, field, where }: Pick<ScenarioComputation, "field" | "where"> & { readonly of: string },
+  key: string,
+  named: NamedSteps,
+): ScenarioError[] {
+  const tool = named.get(of)?.tool;
+  const fields = [...(field === undefined ? [] : [field]), ...(where ? [where.field] : [])];
+  const shown = JSON.stringify(tool?.outputSchema ?? {});
+  const unknown = fields.find(it => !shown.includes(JSON.stringify(it)));
+  if (unknown !== undefined)
+    return [{ path: [key, "of"], message: `${tool?.name ?? of} shows no ${unknown}` }];
+  if (where && (where.is === undefined) === (where.equals === undefined))
+    return [{ path: [key, "where"], message: "it needs either is or equals" }];
+  return where && (where.is === undefined) !== (where.limit === undefined)
+    ? [{ path: [key, "where"], message: "is and limit go together" }]
+    : [];
 }
 
 function checkReference(reference: string, named: NamedSteps): string | undefined {
@@ -324,16 +439,31 @@ function checkReference(reference: string, named: NamedSteps): string | undefine
   return isShown(tool, path) ? undefined : `${tool.name} neither takes nor shows ${path}`;
 }
 
-function checkClauses({ say = [], from, values, choose, if: condition }: ScenarioStep, tool: Tool) {
+function checkClauses(step: ScenarioStep, tool: Tool) {
+  const { say = [], from, values, choose, compute: computation, rows, if: condition } = step;
   const keys = listArguments(tool);
-  const determined = [...Object.keys({ ...from, ...values }), ...(choose ? [choose.argument] : [])];
+  // what the assistant finds out is not said
+  const found = [computation, rows].flatMap(it => it?.argument ?? []);
+  const determined = [
+    ...Object.keys({ ...from, ...values }),
+    ...(choose ? [choose.argument] : []),
+    ...found,
+  ];
+  // one choice alone can be said in other words, such as "half"
+  const needed = [
+    ...(condition?.is ? ["limit"] : []),
+    ...(((computation?.where ?? rows?.where)?.limit?.length ?? 0) > 1 ? ["limit"] : []),
+    ...((computation?.percent?.length ?? 0) > 1 ? ["percent"] : []),
+    ...((computation?.parts?.length ?? 0) > 1 ? ["parts"] : []),
+  ];
   const errors: ScenarioError[] = [];
   for (const [i, clause] of say.entries()) {
     const text = getTemplateText(clause);
     const slots = findSlots(text);
     const report = (message: string) => errors.push({ path: ["say", i], message });
     for (const it of slots)
-      if (!keys.includes(it) && !(it === "limit" && condition?.is))
+      if (found.includes(it)) report(`"${text}" says {${it}}, which is to be found out`);
+      else if (!keys.includes(it) && !needed.includes(it))
         report(`"${text}" has a slot {${it}} that is no argument`);
     for (const it of findClauseErrors(text)) report(it);
     const fixed = Object.keys(getFixedArguments(clause));
@@ -341,7 +471,7 @@ function checkClauses({ say = [], from, values, choose, if: condition }: Scenari
       report(`${tool.name} takes no ${it}`);
     for (const it of listRequiredKeys(tool))
       if (![...slots, ...fixed, ...determined].includes(it)) report(`"${text}" does not say ${it}`);
-    if (condition?.is && !slots.includes("limit")) report(`"${text}" does not say {limit}`);
+    for (const it of needed) if (!slots.includes(it)) report(`"${text}" does not say {${it}}`);
   }
   return errors;
 }

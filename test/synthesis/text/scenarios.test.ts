@@ -70,6 +70,34 @@ describe("errors name the line, and what is wrong there", () => {
       "has a slot {account} that is no argument",
     ],
     [
+      [
+        `"tool": "banking_transfer",`,
+        `"say": ["move {amount} from {from_account} to {to_account}"],`,
+        `"compute": { "argument": "amount", "is": "share", "of": "card.card_id", "parts": [2] }`,
+      ],
+      "mine.json:6",
+      "says {amount}, which is to be found out",
+    ],
+    [
+      [
+        `"tool": "banking_transfer",`,
+        `"say": ["move it from {from_account} to {to_account}"],`,
+        `"compute": { "argument": "amount", "is": "difference", "of": "card.card_id" }`,
+      ],
+      "mine.json:7",
+      "difference needs it",
+    ],
+    [
+      [
+        `"tool": "banking_unfreeze_card",`,
+        `"say": ["unfreeze them all, {last_digits}"],`,
+        `"rows": { "argument": "card_id", "of": "card",`,
+        `"where": { "field": "price", "equals": 0 } }`,
+      ],
+      "mine.json:7",
+      "banking_freeze_card shows no price",
+    ],
+    [
       [`"tool": "banking_get_balance",`, `"say": ["what is left?"]`],
       "mine.json:6",
       "does not say account_id",

@@ -44,7 +44,7 @@ export interface ConversationSummary {
 
 /** What a scenario conversation has that a list of requests does not have, as knobs. */
 function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
-  const { conditionsMet, conditionsNotMet, limits } = features;
+  const { conditionsMet, conditionsNotMet, limits, computedValues, chosenRows } = features;
   const conditions = [
     ...Array.from({ length: conditionsMet }, () => "met"),
     ...Array.from({ length: conditionsNotMet }, () => "not met"),
@@ -53,6 +53,8 @@ function listFeatures({ name, features }: ScenarioTurns): Task["knobs"] {
     scenario: name,
     ...(conditions.length > 0 ? { conditions: conditions.join(", ") } : {}),
     ...(limits > 0 ? { limits } : {}),
+    ...(computedValues > 0 ? { computedValues } : {}),
+    ...(chosenRows > 0 ? { chosenRows } : {}),
   };
 }
 

@@ -78,6 +78,8 @@ function isIndependent(step: ScenarioStep, before: readonly ScenarioStep[]): boo
     step.revises === undefined &&
     !before.some(it => it.if) &&
     !(step.choose && isBefore(step.choose.of)) &&
+    // what is computed or chosen among rows is said of what the user has been told
+    !((step.compute ?? step.rows) && listReferences(step).some(isBefore)) &&
     Object.values(step.from).every(reference => {
       const { step: name, path } = parseReference(reference);
       return path !== undefined || !isBefore(name);

@@ -1,19 +1,22 @@
 /** Finds intents for the steps of a scenario that make sense in the live session. */
-import { type Json, isJsonObject } from "../../../environment/json.ts";
+import type { Json } from "../../../environment/json.ts";
 import { isCut } from "../../../environment/listTotals.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { formatValue, isMoney } from "../../text/formatValue.ts";
-import { type ScenarioCondition, type ScenarioStep, parseReference } from "../../text/scenarios.ts";
+import type { ScenarioCondition, ScenarioStep } from "../../text/scenarios.ts";
 import type { MissingCapability } from "../../text/refusals.ts";
-import { selectReplies, getField } from "../../text/replies.ts";
+import { selectReplies } from "../../text/replies.ts";
 import { getTemplateText, type ClauseTemplate } from "../../text/templates.ts";
 import { fillSlots, findSlots, joinWithAnd, markVerbatim } from "../../text/templateText.ts";
+import { listResultRows, selectRows } from "./computation.ts";
 import {
-  getShownValue,
-  settleCondition,
-  type SettledCondition,
-  findFirstList,
-} from "./condition.ts";
+  findInstance,
+  findRowId,
+  resolveReferences,
+  type DeterminedArguments,
+  type SaidStep,
+} from "./scenarioReferences.ts";
+import { getShownValue, settleCondition, type SettledCondition } from "./condition.ts";
 import { pointingWords } from "../entities/entityMentions.ts";
 import {
   describeProblem,
@@ -32,9 +35,6 @@ import {
   type WithheldOptions,
   type WithheldValue,
 } from "../turns/withheldValue.ts";
-import { findEntities, type EntityId, isEntityId } from "../../../trajectory/entities.ts";
-import type { ConversationContext } from "../conversationContext.ts";
-import { getEntityKey, mergeResultEntity, type EntityInstance } from "../entities/entitySample.ts";
 
 /** What a step asks for. */
 export interface FoundStep {
@@ -49,6 +49,11 @@ export interface FoundStep {
   /** What is missing for it on the menu. */
   readonly missingCapability?: MissingCapability;
 }
+
+type RowsOfStep = NonNullable<ScenarioStep["rows"]>;
+
+/** The most rows that the same is asked for. */
+const maxRows = 5;
 
 /** A value that stands for the limit until it is known. */
 const limitPlaceholder = "\u0002limit\u0002";
@@ -65,6 +70,7 @@ export class ScenarioSteps {
   /** What a step asks for, committed; undefined if nothing feasible was found. */
   find(step: ScenarioStep): FoundStep | undefined {
     const { if: condition } = step;
+    if (step.rows) return this.#findRows(step, step.rows);
     if (condition?.of !== undefined) return this.#findAfterLookUp(step, condition, condition.of);
     if (condition?.look) return this.#findWithLookUp(step, condition, condition.look);
     const result = this.#recover(step) ?? this.#check(step, { mayBeMissing: true });
@@ -86,6 +92,52 @@ export class ScenarioSteps {
     return { intents: [intent, ...others], clauses: [clause ?? intent.clause] };
   }
 
+  /** The same with every row of an earlier list for which something holds. */
+  #findRows(step: ScenarioStep, { argument, of, where }: RowsOfStep): FoundStep | undefined {
+    const { checker, context } = this.#search;
+    const source = this.#said.get(of);
+    const input = context.declarations.get(step.tool)!.inputs.find(it => it.key === argument);
+    if (!source || !input || isCut(source.intent.tool.outputSchema, source.result))
+      return undefined;
+    const selected = selectRows(listResultRows(source.result), where, context.random);
+    if (!selected || selected.rows.length < 2 || selected.rows.length > maxRows) return undefined;
+    const { rows, slots } = selected;
+    const limit = slots["limit"];
+    const results: FeasibilityResult[] = [];
+    for (const row of rows) {
+      const id = findRowId(row, source, input.entity, context);
+      const instance =
+        id === undefined ? undefined : findInstance(source, input.entity, id, context);
+      if (!instance) return undefined;
+      const first = results[0]?.intent.arguments;
+      // the values are the same for all rows
+      const { [argument]: _, ...same } = first ?? {};
+      const result = this.#check(
+        {
+          ...step,
+          values: {
+            ...step.values,
+            ...Object.fromEntries(Object.entries(same).map(([key, it]) => [key, [it]])),
+          },
+        },
+        {
+          row: { [argument]: [instance] },
+          limit: limit === undefined ? undefined : this.#renderSlot(where.field, limit),
+        },
+      );
+      if (!result) return undefined;
+      results.push(result);
+    }
+    const intents: Intent[] = [];
+    for (const it of results) {
+      const again = checker.checkIntent(it);
+      if (again.outcome.kind !== "ok") return undefined;
+      this.#commit(step, again);
+      intents.push(again.intent);
+    }
+    return { intents, clauses: [intents[0]!.clause] };
+  }
+
   /** The step with a value left out that nothing determines. */
   withhold(step: ScenarioStep, isOnly: boolean): WithheldValue | undefined {
     const options = this.#createWithheldOptions(step);
@@ -104,9 +156,10 @@ export class ScenarioSteps {
 
   #createWithheldOptions(step: ScenarioStep): WithheldOptions | undefined {
     const { tool, from, values, choose, each, if: condition, revises } = step;
+    const found = step.compute ?? step.rows;
     const { context } = this.#search;
     const declaration = context.declarations.get(tool)!;
-    const hasMore = choose ?? each ?? condition ?? revises;
+    const hasMore = choose ?? each ?? found ?? condition ?? revises;
     if (hasMore !== undefined || !context.templates.tools[tool]?.missing) return undefined;
     const determined = resolveReferences(step, declaration, this.#said, context);
     if (!determined) return undefined;
@@ -201,7 +254,7 @@ export class ScenarioSteps {
   #recover(step: ScenarioStep): FeasibilityResult | undefined {
     const { tool, each, revises, say } = step;
     const { checker, context } = this.#search;
-    if (each !== undefined || revises !== undefined) return undefined;
+    if (each !== undefined || revises !== undefined || step.compute) return undefined;
     const declaration = context.declarations.get(tool)!;
     let determined: DeterminedArguments = { flow: {}, values: {} };
     const check: RecoveryDraws["check"] = ({ context: own, flow, ...options }) => {
@@ -240,7 +293,10 @@ export class ScenarioSteps {
       limit,
       mayBeRefused = false,
       mayBeMissing = false,
+      row = {},
     }: {
+      /** The row that the step is about, by the argument that it is. */
+      readonly row?: DeterminedArguments["flow"];
       readonly limit?: string | undefined;
       readonly mayBeRefused?: boolean;
       readonly mayBeMissing?: boolean;
@@ -252,8 +308,9 @@ export class ScenarioSteps {
     let problem = "nothing to take";
     let refused: FeasibilityResult | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const determined = resolveReferences(step, declaration, this.#said, context);
-      if (!determined) break;
+      const resolved = resolveReferences(step, declaration, this.#said, context);
+      if (!resolved) break;
+      const determined = { ...resolved, flow: { ...resolved.flow, ...row } };
       const template = this.#search.pickTemplate(step.say ?? templates.tools[step.tool]!.forms);
       const request = createRequest(declaration, template, determined, limit);
       const result = checker.check({
@@ -296,10 +353,13 @@ export class ScenarioSteps {
   }
 
   #renderLimit({ field }: ScenarioCondition, { limit }: SettledCondition): string | undefined {
-    if (limit === undefined) return undefined;
+    return limit === undefined ? undefined : this.#renderSlot(field, limit);
+  }
+
+  #renderSlot(field: string, value: Json): string {
     const { now, persona, random } = this.#search.context;
     const key = field.split(".").at(-1)!;
-    return markVerbatim(formatValue(limit, { now, persona, random }, isMoney(key, undefined)));
+    return markVerbatim(formatValue(value, { now, persona, random }, isMoney(key, undefined)));
   }
 }
 
@@ -307,7 +367,7 @@ export class ScenarioSteps {
 function createRequest(
   declaration: ToolDeclaration,
   template: ClauseTemplate,
-  { flow, values }: DeterminedArguments,
+  { flow, values, slots: slotValues = {} }: DeterminedArguments,
   limit?: string,
 ): IntentRequest {
   // what the clause does not name needs no words
@@ -323,14 +383,19 @@ function createRequest(
     passed: {
       values: { ...values, ...ids },
       instances,
-      slotTexts: limit === undefined ? {} : { limit },
+      slotTexts: {
+        ...Object.fromEntries(
+          Object.entries(slotValues).map(([slot, it]) => [slot, markVerbatim(String(it))]),
+        ),
+        ...(limit === undefined ? {} : { limit }),
+      },
     },
   };
 }
 
 /** Whether a step goes on with what was said before, so that it may repeat or undo it. */
-const isDeliberate = ({ from, choose }: ScenarioStep): boolean =>
-  Object.keys(from).length > 0 || choose !== undefined;
+const isDeliberate = ({ from, choose, compute: computation, rows }: ScenarioStep): boolean =>
+  Object.keys(from).length > 0 || (choose ?? computation ?? rows) !== undefined;
 
 /** Whether a result is what the step means. */
 function isAccepted(
@@ -393,126 +458,4 @@ const setLimit = (
 
 function replaceLimit(intent: Intent, limit = ""): Intent {
   return { ...intent, clause: intent.clause.replaceAll(limitPlaceholder, limit) };
-}
-
-// Finds what a step of a scenario takes from the steps before it.
-
-/** A step that has been said, with the result of its call. */
-export interface SaidStep {
-  readonly intent: Intent;
-  readonly result: Json;
-}
-
-/** What is determined of an intent's arguments. */
-interface DeterminedArguments {
-  /** Instances to name, by argument. */
-  readonly flow: Record<string, readonly EntityInstance[]>;
-  /** Plain values, and ids without an instance, by argument. */
-  readonly values: Record<string, Json>;
-}
-
-/** What a step takes from the steps before it, or undefined if one of them does not have it. */
-function resolveReferences(
-  { from, values, choose }: ScenarioStep,
-  declaration: ToolDeclaration,
-  said: ReadonlyMap<string, SaidStep>,
-  context: ConversationContext,
-): DeterminedArguments | undefined {
-  const { random } = context;
-  const determined: DeterminedArguments = { flow: {}, values: {} };
-  for (const [key, choices] of Object.entries(values))
-    determined.values[key] = random.pick(choices);
-  for (const [key, reference] of Object.entries(from)) {
-    const { step, path } = parseReference(reference);
-    const source = said.get(step);
-    const input = declaration.inputs.find(it => it.key === key);
-    if (!source) return undefined;
-    if (path === undefined) {
-      const instances = input ? listInstances(source, input.entity, context) : [];
-      if (instances.length === 0) return undefined;
-      determined.flow[key] = random.shuffle(instances);
-      continue;
-    }
-    const value = source.intent.arguments[path] ?? getField(source.result, path);
-    if (value === undefined || value === null) return undefined;
-    const instance =
-      input && !input.isList && typeof value === "string"
-        ? findInstance(source, input.entity, value, context)
-        : undefined;
-    if (instance) determined.flow[key] = [instance];
-    else determined.values[key] = value;
-  }
-  if (!choose) return determined;
-  const { argument } = choose;
-  const input = declaration.inputs.find(it => it.key === argument);
-  const source = said.get(choose.of);
-  const id = source && findExtremeId(choose, source, input?.entity, context);
-  if (id === undefined || !input) return undefined;
-  const instance = findInstance(source!, input.entity, id, context);
-  if (instance) determined.flow[argument] = [instance];
-  else determined.values[argument] = id;
-  return determined;
-}
-
-/** The entities of a kind that a step showed, or else named. */
-function listInstances(
-  { intent, result }: SaidStep,
-  entity: string,
-  context: ConversationContext,
-): EntityInstance[] {
-  const declaration = context.declarations.get(intent.tool.name)!;
-  const shown = findEntities(declaration, result)
-    .filter(it => it.entity === entity)
-    .map(it => resolveInstance(it.entity, it.id, context) ?? mergeResultEntity(undefined, it, {}));
-  if (shown.length > 0) return [...new Map(shown.map(it => [getEntityKey(it), it])).values()];
-  const named = intent.mentions.map(it => it.instance);
-  const parents = named.flatMap(({ parents: { [entity]: id } }) =>
-    id === undefined ? [] : (resolveInstance(entity, id, context) ?? []),
-  );
-  return [...named.filter(it => it.entity === entity), ...parents];
-}
-
-function findInstance(
-  source: SaidStep,
-  entity: string,
-  id: EntityId,
-  context: ConversationContext,
-): EntityInstance | undefined {
-  return (
-    resolveInstance(entity, id, context) ??
-    source.intent.mentions.find(it => it.instance.id === id && it.instance.entity === entity)
-      ?.instance ??
-    listInstances(source, entity, context).find(it => it.id === id)
-  );
-}
-
-const resolveInstance = (
-  entity: string,
-  id: EntityId,
-  { known, sample }: ConversationContext,
-): EntityInstance | undefined => known.get(getEntityKey({ entity, id })) ?? sample.find(entity, id);
-
-/** The id of the only row with the least or the most of a field, in a list that is not cut. */
-function findExtremeId(
-  { by, order }: NonNullable<ScenarioStep["choose"]>,
-  { intent, result }: SaidStep,
-  entity: string | undefined,
-  { declarations }: ConversationContext,
-): EntityId | undefined {
-  if (isCut(intent.tool.outputSchema, result)) return undefined;
-  const rows = (findFirstList(result) ?? []).filter(isJsonObject);
-  const values = rows.map(it => getField(it, by));
-  if (rows.length < 2 || !values.every(it => typeof it === typeof values[0] && it !== undefined))
-    return undefined;
-  const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
-  const sorted = (values as (string | number)[]).toSorted(compare);
-  const extreme = order === "least" ? sorted[0]! : sorted.at(-1)!;
-  const matching = rows.filter((_, i) => values[i] === extreme);
-  if (matching.length !== 1 || entity === undefined) return undefined;
-  const ids = findEntities(declarations.get(intent.tool.name)!, result)
-    .filter(it => it.entity === entity)
-    .map(it => it.id);
-  return Object.values(matching[0]!).find(
-    (it): it is EntityId => isEntityId(it) && ids.includes(it),
-  );
 }

@@ -10,7 +10,8 @@ import { blockIntent, composeUserText } from "../turns/turnBuilder.ts";
 import type { Intent } from "../intents/intent.ts";
 import type { IntentSearch } from "../intents/intentSearch.ts";
 import type { ScenarioPlan } from "./scenarioPlan.ts";
-import { type SaidStep, ScenarioSteps, type FoundStep } from "./scenarioSteps.ts";
+import type { SaidStep } from "./scenarioReferences.ts";
+import { ScenarioSteps, type FoundStep } from "./scenarioSteps.ts";
 import type { UserTurn } from "../userPlan.ts";
 import type { AddedValue, WithheldValue } from "../turns/withheldValue.ts";
 
@@ -24,6 +25,10 @@ interface ScenarioFeatures {
   /** Conditions that compare with a limit. */
   limits: number;
   changesOfMind: number;
+  /** Values that the assistant has to compute. */
+  computedValues: number;
+  /** Requests for all rows of a list for which something holds. */
+  chosenRows: number;
 }
 
 /** Where a turn stands, and what is known before it. */
@@ -47,6 +52,8 @@ export class ScenarioTurns {
     conditionsNotMet: 0,
     limits: 0,
     changesOfMind: 0,
+    computedValues: 0,
+    chosenRows: 0,
   };
   readonly #plan: ScenarioPlan;
   readonly #search: IntentSearch;
@@ -200,6 +207,8 @@ export class ScenarioTurns {
     if (isMet !== undefined) this.features[isMet ? "conditionsMet" : "conditionsNotMet"]++;
     if (step.if?.is) this.features.limits++;
     if (step.revises !== undefined) this.features.changesOfMind++;
+    if (step.compute) this.features.computedValues++;
+    if (step.rows) this.features.chosenRows++;
   }
 }
 
