@@ -335,6 +335,15 @@ function listUnrelatedServers(
 /** Scenarios among which one is chosen by its length. */
 const candidateCount = 6;
 
+/**
+ * The weight of a scenario whose user leaves something to be computed or chosen: it is used about
+ * three times as often, because the weight falls with the third power of the uses.
+ */
+const demandingWeight = 3 ** 3;
+
+const isDemanding = ({ turns }: ServerScenario): boolean =>
+  turns.flat().some(it => it.compute ?? it.rows);
+
 interface ScenarioSource {
   readonly scenarios: readonly ServerScenario[];
   /** The servers that a task can begin on. */
@@ -357,7 +366,10 @@ function drawScenario(
   const plans = Array.from({ length: candidateCount }).flatMap(
     () =>
       planScenario(
-        random.pickWeighted(own, it => computeRarity(it.name, uses)),
+        random.pickWeighted(
+          own,
+          it => computeRarity(it.name, uses) * (isDemanding(it) ? demandingWeight : 1),
+        ),
         random,
       ) ?? [],
   );
