@@ -30,6 +30,9 @@ interface Args {
   readonly title: string;
   readonly page?: number;
   readonly limit?: number;
+  readonly from_zone: string;
+  readonly to_zone: string;
+  readonly time: string;
 }
 interface Tool {
   readonly description: string;
@@ -111,6 +114,25 @@ const tools: Readonly<Record<string, Tool>> = {
     run(tracker, { issue_number: number, project_id }) {
       findIssue(tracker, number).project_id = findProject(tracker, project_id).id;
       return { number, project_id };
+    },
+  },
+  convert_time: {
+    description: "Convert a time of day between time zones.",
+    input: {
+      from_zone: {
+        type: "string",
+        description: "An IANA name, such as 'Europe/Berlin' or 'Asia/Tokyo'",
+      },
+      time: { type: "string", description: "The time of day (HH:MM)" },
+      to_zone: {
+        type: "string",
+        description: "An IANA name, such as 'America/Lima' or 'Asia/Tokyo'",
+      },
+    },
+    run(_, { from_zone, to_zone, time }) {
+      for (const timeZone of [from_zone, to_zone]) new Intl.DateTimeFormat("en", { timeZone });
+      if (!/^\d\d:\d\d$/.test(time)) throw new Error(`invalid time ${time}`);
+      return { time, from: from_zone, to: to_zone };
     },
   },
   add_issue: {

@@ -80,6 +80,19 @@ test("numbers are ids where their names or words say of what, and counts and lim
   expect(getResults("add_issue")).toEqual(["number: issue"]);
 });
 
+test("values that must be right together are found from their descriptions", () => {
+  expect(server.tools["tracker_convert_time"]).toMatchObject({
+    because: "a call changed nothing that was observed",
+    inputSchema: {
+      properties: {
+        from_zone: { examples: ["Europe/Berlin", "Asia/Tokyo"] },
+        time: { examples: ["10:30", "15:00", "09:45"] },
+        to_zone: { examples: ["America/Lima", "Asia/Tokyo"] },
+      },
+    },
+  });
+});
+
 test("users say names, the assistant looks them up, and calls carry the numbers", async () => {
   const calls = tasks.flatMap(it => it.goals.flatMap(goal => goal.calls));
   const said = tasks.flatMap(it => it.turns.map(turn => turn.user)).join("\n");

@@ -4,7 +4,6 @@
  */
 import { isJsonObject, type JsonObject } from "../../environment/json.ts";
 import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
-import type { JsonSchema } from "../../environment/server.ts";
 import {
   getAt,
   getFieldName,
@@ -13,6 +12,7 @@ import {
   listTextPaths,
   setAt,
 } from "../../environment/argumentPaths.ts";
+import { combineChoices, listFormatted, listQuoted } from "./describedValues.ts";
 import { createArguments, isSearch } from "./exampleArguments.ts";
 import { findKinds, toNoun, type AcceptedValue, type ArgumentExamples } from "./entityKinds.ts";
 import { getThingAt, hasNames, listNumberKeys, toThing } from "./numberIds.ts";
@@ -27,6 +27,9 @@ export interface ArgumentFindings {
 }
 
 const maxCallsPerArgument = 40;
+
+/** Calls with other values for several arguments at once. */
+const maxCombinations = 40;
 
 /** A text that no server has. */
 const unknownText = "qzxv-unknown-7731";
@@ -77,11 +80,22 @@ class ArgumentTrial {
   }
 
   async run(args: JsonObject): Promise<void> {
-    const { accepted, examples } = this.#findings;
     const { inputSchema } = this.#trials.tools.get(this.#name)!;
     const numberKeys = listNumberKeys(inputSchema).filter(it => Object.hasOwn(args, it));
-    let known = this.#keys.reduce((it, key) => this.#giveLikely(it, key), args);
-    known = numberKeys.reduce((it, key) => this.#giveLikelyNumber(it, key), known);
+    const likely = this.#keys.reduce((it, key) => this.#giveLikely(it, key), args);
+    const known = await this.#exploreKeys(
+      numberKeys.reduce((it, key) => this.#giveLikelyNumber(it, key), likely),
+      numberKeys,
+    );
+    if (this.#trials.samples.has(this.#name)) return;
+    const together = await this.#findTogether(known, numberKeys);
+    if (together) await this.#exploreKeys(together, numberKeys);
+  }
+
+  /** The arguments, with a value that the tool accepts for each of which one is found. */
+  async #exploreKeys(args: JsonObject, numberKeys: readonly string[]): Promise<JsonObject> {
+    const { accepted, examples } = this.#findings;
+    let known = args;
     const unresolved = this.#keys
       .filter(key => ![...accepted, ...examples].some(it => this.#isAbout(it, key)))
       .filter(key => this.#takesSql(key) || !isSearch(getFieldName(key)))
@@ -92,6 +106,48 @@ class ArgumentTrial {
       if (![...accepted, ...examples].some(it => this.#isAbout(it, key)))
         known = await this.#exploreNumber(key, known);
     if (!this.#trials.samples.has(this.#name)) await this.#trials.try(this.#name, known);
+    return known;
+  }
+
+  /**
+   * Arguments with which a call succeeds, where one with a single other value does not: values that
+   * descriptions name, and what is shown under the name of an argument.
+   */
+  async #findTogether(
+    args: JsonObject,
+    numberKeys: readonly string[],
+  ): Promise<JsonObject | undefined> {
+    const { inputSchema } = this.#trials.tools.get(this.#name)!;
+    const { texts, numbers } = this.#trials;
+    const listShown = (
+      key: string,
+      known: ReadonlyMap<string, { keys(): Iterable<string | number> }>,
+    ) =>
+      [...known]
+        .filter(([place]) => toThing(getFieldName(key)) !== "" && this.#isNamedLike(key, place))
+        .flatMap(([, it]) => [...it.keys()].slice(0, 1))
+        .slice(0, 2);
+    const choices = [...this.#keys, ...numberKeys].map(key => {
+      const isNumber = numberKeys.includes(key);
+      const named = isNumber
+        ? listShown(key, numbers)
+        : [
+            ...listQuoted(inputSchema, key).slice(0, 4),
+            ...listFormatted(inputSchema, key).slice(0, 1),
+            ...(this.#paths.includes(key) ? [] : listShown(key, texts)),
+          ];
+      return [...named, undefined].map(value => ({ key, value }));
+    });
+    for (const chosen of combineChoices(choices, maxCombinations)) {
+      const given = chosen.flatMap(({ key, value }) =>
+        value === undefined ? [] : [{ key, value }],
+      );
+      if (given.length < 2) continue;
+      if (!this.#trials.allows(this.#name)) return undefined;
+      const together = given.reduce((it, { key, value }) => setAt(it, key, value), args);
+      if ((await this.#trials.try(this.#name, together)).works) return together;
+    }
+    return undefined;
   }
 
   #isAbout = (it: { readonly tool: string; readonly key: string }, key: string): boolean =>
@@ -214,7 +270,11 @@ class ArgumentTrial {
   #listSources(key: string): readonly (readonly [string, readonly string[]])[] {
     const { texts } = this.#trials;
     if (this.#takesSql(key)) return listSqlQueries(texts);
-    const quoted = listQuoted(this.#trials.tools.get(this.#name)!.inputSchema, key);
+    const { inputSchema } = this.#trials.tools.get(this.#name)!;
+    const described = [
+      ["its description", listQuoted(inputSchema, key)],
+      ["its format", listFormatted(inputSchema, key)],
+    ] as const;
     const isPath = (place: string) =>
       Number(isPathArgument(key) && place.startsWith(`${sandboxPath} `));
     const shown = Array.from(texts, ([place, it]): [string, string[]] => [place, [...it]])
@@ -222,21 +282,12 @@ class ArgumentTrial {
       .toSorted(
         ([a, x], [b, y]) => isPath(b) - isPath(a) || y.length - x.length || (a < b ? -1 : 1),
       );
-    return [...(quoted.length > 0 ? [["its description", quoted] as const] : []), ...shown];
+    return [...described.filter(([, it]) => it.length > 0), ...shown];
   }
 }
 
 /** A number that no server has. */
 const unknownNumber = 77_310_771;
-
-/** The words that the description of an argument quotes, which are often all that it takes. */
-function listQuoted(schema: JsonSchema, key: string): string[] {
-  const { description } = getProperties(schema)[key] ?? {};
-  const quoted = typeof description === "string" ? description.matchAll(quotes) : [];
-  return [...new Set(Array.from(quoted, it => it[2]!))];
-}
-
-const quotes = /(?<!\w)(['"`])([\w./-]{1,30})\1(?!\w)/g;
 
 const error = /\berror\b|\bnot found\b|\bno such\b|\bdoes not exist\b/i;
 
