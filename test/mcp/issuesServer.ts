@@ -21,6 +21,7 @@ interface Tracker {
   readonly issues: Issue[];
   readonly projects: readonly Named[];
   readonly people: readonly Named[];
+  readonly labels: string[];
 }
 interface Args {
   readonly issue_number: number;
@@ -33,6 +34,7 @@ interface Args {
   readonly from_zone: string;
   readonly to_zone: string;
   readonly time: string;
+  readonly label: string;
 }
 interface Tool {
   readonly description: string;
@@ -116,6 +118,28 @@ const tools: Readonly<Record<string, Tool>> = {
       return { number, project_id };
     },
   },
+  list_labels: {
+    description: "List the labels.",
+    input: {},
+    run: ({ labels }) => ({ labels: labels.map(label => ({ label })) }),
+  },
+  get_label: {
+    description: "Get a label.",
+    input: { label: { type: "string" } },
+    run({ labels }, { label }) {
+      if (!labels.includes(label)) throw new Error(`no label ${label}`);
+      return { label, position: labels.indexOf(label) };
+    },
+  },
+  create_label: {
+    description: "Create a label.",
+    input: { label: { type: "string" } },
+    run({ labels }, { label }) {
+      if (labels.includes(label)) throw new Error(`${label} already exists`);
+      labels.push(label);
+      return { label };
+    },
+  },
   convert_time: {
     description: "Convert a time of day between time zones.",
     input: {
@@ -130,7 +154,7 @@ const tools: Readonly<Record<string, Tool>> = {
       },
     },
     run(_, { from_zone, to_zone, time }) {
-      for (const timeZone of [from_zone, to_zone]) new Intl.DateTimeFormat("en", { timeZone });
+      for (const timeZone of [from_zone, to_zone]) Intl.DateTimeFormat("en", { timeZone });
       if (!/^\d\d:\d\d$/.test(time)) throw new Error(`invalid time ${time}`);
       return { time, from: from_zone, to: to_zone };
     },

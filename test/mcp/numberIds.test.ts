@@ -48,6 +48,7 @@ beforeAll(async () => {
         is_open: true,
       })),
       projects: projects.map(name),
+      labels: ["bug", "docs", "help-wanted"],
       people: ["Dana Fox", "Lee Park", "Ana Ruiz", "Bo Lind"].map(name),
     }),
   );
@@ -89,6 +90,17 @@ test("values that must be right together are found from their descriptions", () 
         time: { examples: ["10:30", "15:00", "09:45"] },
         to_zone: { examples: ["America/Lima", "Asia/Tokyo"] },
       },
+    },
+  });
+});
+
+test("what a tool makes is new, and what another one reads is there", () => {
+  const getLabel = (tool: string) => server.tools[`tracker_${tool}`]!.inputSchema["properties"];
+  expect(getLabel("get_label")).toMatchObject({ label: { "x-entity": "label" } });
+  expect(getLabel("create_label")).toEqual({
+    label: {
+      type: "string",
+      examples: ["winter-plans", "team-lunch", "garden-ideas", "reading-list", "packing-list"],
     },
   });
 });

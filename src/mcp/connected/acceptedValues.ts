@@ -15,6 +15,7 @@ import {
 import { combineChoices, listFormatted, listQuoted } from "./describedValues.ts";
 import { createArguments, isSearch } from "./exampleArguments.ts";
 import { findKinds, toNoun, type AcceptedValue, type ArgumentExamples } from "./entityKinds.ts";
+import { findNewValues } from "./newValues.ts";
 import { getThingAt, hasNames, listNumberKeys, toThing } from "./numberIds.ts";
 import { createNewPaths, isPathArgument, sandboxPath } from "./sandboxPaths.ts";
 import { listSqlQueries, takesSql } from "./sqlQueries.ts";
@@ -342,9 +343,13 @@ async function findInRows(
 
 /**
  * An argument with the name of one that takes the texts of a place takes them, too. Texts that are
- * only deleted are not given to what makes new ones: a new remark is not an old one.
+ * only deleted are not given to what makes new ones: a new remark is not an old one. What a tool
+ * makes must not be there yet.
  */
-export function acceptByName(trials: Trials, { accepted, examples }: ArgumentFindings): void {
+export async function acceptByName(
+  trials: Trials,
+  { accepted, examples }: ArgumentFindings,
+): Promise<void> {
   const kinds = findKinds(accepted, trials);
   const isDeletion = (tool: string) =>
     trials.samples.get(tool)?.writes === true && trials.tools.get(tool)!.destructive;
@@ -354,7 +359,10 @@ export function acceptByName(trials: Trials, { accepted, examples }: ArgumentFin
       const other = findByName(key, accepted, listNumberKeys(inputSchema).includes(key));
       const kind = kinds.find(({ inputs }) => inputs.includes(other!));
       if (!other || kind?.inputs.every(it => isDeletion(it.tool))) continue;
-      accepted.push({ ...other, tool, key });
+      const named = { ...other, tool, key };
+      const created = other.isNumber ? undefined : await findNewValues(named, trials);
+      if (created) examples.push(created);
+      else accepted.push(named);
     }
 }
 

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../../environment/server.ts";
 /** The words that the description of an argument quotes, which are often all that it takes. */
 export function listQuoted(schema: JsonSchema, key: string): string[] {
   const quoted = Array.from(getDescription(schema, key).matchAll(quotes), it => it[2]!);
-  return [...new Set(quoted)].filter(it => writeFormat(it, moments[0]!) === it);
+  return [...new Set(quoted)].filter(it => writeFormat(it, moments[0]) === it);
 }
 
 const quotes = /(?<!\w)(['"`])([\w./:-]{1,30})\1(?!\w)/g;

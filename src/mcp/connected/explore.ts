@@ -134,7 +134,7 @@ async function explore(
         if (noticesFiles === false) return undefined;
       }
     const volatile = await findVolatile(trials);
-    acceptByName(trials, findings);
+    await acceptByName(trials, findings);
     const kinds = findKinds(findings.accepted, trials);
     addLists(kinds, trials);
     trials.startChecks();

@@ -9,7 +9,12 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import { getDeclarations, type Declarations } from "./declarations.ts";
 import type { Edge } from "./dependencyGraph.ts";
-import { findEntities, type ResultEntity } from "../../trajectory/entities.ts";
+import {
+  findEntities,
+  isEntityId,
+  type EntityId,
+  type ResultEntity,
+} from "../../trajectory/entities.ts";
 import type { Outcome } from "../../environment/outcome.ts";
 import { getProperties, listRequired } from "../../environment/schemaKeywords.ts";
 import { inferSchema } from "../../environment/inferSchema.ts";
@@ -108,7 +113,7 @@ class FixtureVerifier {
     if (!first) return { hasRun: false, why: `no arguments for ${a}` };
     const { outcome } = session.call(a, first);
     if (outcome.kind !== "ok") return { hasRun: false, why: outcome.message };
-    const value = random.pick(findStringsAt(outcome.value, via!.output));
+    const value = random.pick(findIdsAt(outcome.value, via!.output));
     if (value === undefined) return { hasRun: false, why: `${a} showed no ${via!.output}` };
     const entity = this.#findEntity({ a, b, input: via!.input }, value, outcome.value);
     const args = this.#chooseArgumentsWith(b, via!.input, value, entity, random);
@@ -135,7 +140,7 @@ class FixtureVerifier {
   #chooseArgumentsWith(
     b: string,
     input: string,
-    value: string,
+    value: EntityId,
     entity: ResultEntity | undefined,
     random: Random,
   ): JsonObject | undefined {
@@ -156,7 +161,7 @@ class FixtureVerifier {
    */
   #findEntity(
     { a, b, input }: { readonly a: string; readonly b: string; readonly input: string },
-    id: string,
+    id: EntityId,
     result: Json,
   ): ResultEntity | undefined {
     const entity = this.#declarations.get(b)!.inputs.find(it => it.path === input)?.entity;
@@ -171,16 +176,13 @@ function tryCall(session: Session, tool: string, args: JsonObject): true | Failu
   return outcome.kind === "ok" || { hasRun: true, why: outcome.message };
 }
 
-/** Finds the strings at a path such as `accounts[].account_id` or `by_day{}.event_id`. */
-function findStringsAt(value: Json | undefined, path: string): string[] {
-  if (path === "") return typeof value === "string" ? [value] : [];
+/** Finds the ids at a path such as `accounts[].account_id` or `by_day{}.event_id`. */
+function findIdsAt(value: Json | undefined, path: string): EntityId[] {
+  if (path === "") return isEntityId(value) ? [value] : [];
   const [, key = "", rest = ""] = /^(\[\]|\{\}|\.?[^.[{]+)([^]*)$/.exec(path) ?? [];
   if (value === null || typeof value !== "object") return [];
-  if (key === "[]" || key === "{}")
-    return Object.values(value).flatMap(it => findStringsAt(it, rest));
-  return Array.isArray(value)
-    ? []
-    : findStringsAt((value as JsonObject)[key.replace(/^\./, "")], rest);
+  if (key === "[]" || key === "{}") return Object.values(value).flatMap(it => findIdsAt(it, rest));
+  return Array.isArray(value) ? [] : findIdsAt((value as JsonObject)[key.replace(/^\./, "")], rest);
 }
 
 // Explores a connected server that declares no entities: calls its read tools to see what their
@@ -255,7 +257,7 @@ export const planVerification = (
     if (!via) return { edge, why: "no value flows along the edge" };
     const tool = tools.find(it => it.name === b)!;
     const others = listRequired(tool.inputSchema).filter(it => it !== via.input);
-    const candidates = [...new Set(findStringsAt(values.get(a), via.output))].slice(0, maxValues);
+    const candidates = [...new Set(findIdsAt(values.get(a), via.output))].slice(0, maxValues);
     if (candidates.length === 0)
       return {
         edge,
