@@ -115,6 +115,10 @@ test("users say names, the assistant looks them up, and calls carry the numbers"
   const lookUps = calls.filter(it => it.for === "feeds");
   expect(lookUps.flatMap(it => it.values ?? []).every(it => typeof it === "number")).toBe(true);
   expect(new Set(lookUps.map(it => it.name))).toContain("tracker_list_issues");
+  // the same number is the id of another thing, too
+  const owners = calls.flatMap(it => it.facts?.flatMap(fact => fact.entity ?? []) ?? []);
+  expect(owners.length).toBeGreaterThan(0);
+  expect(owners.filter(it => /^\d+$/.test(it))).toEqual([]);
   // a project is found where its name is, and not where an issue refers to it
   for (const task of tasks)
     if (task.turns.some(it => projects.some(name => it.user.includes(`project "${name}"`))))

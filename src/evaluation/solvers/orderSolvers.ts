@@ -216,7 +216,7 @@ export const doubleChecker: Solver = {
             ...findEntityValues(tool.outputSchema, outcome.value).ids,
           ];
           const reader = ids
-            .map(({ entity, value }) => findReader(run, entity, value))
+            .map(({ entity, value }) => findReader(run, { server: tool.server, entity }, value))
             .find(it => it !== undefined);
           if (!reader) continue;
           run.differs = true;

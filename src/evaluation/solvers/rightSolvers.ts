@@ -150,16 +150,21 @@ function* readAgain(run: SolverRun, call: PlannedCall): Steps {
   const { ids } = findEntityValues(tool.inputSchema, run.toCall(call).arguments);
   const calls = new Map<string, Call>();
   for (const { entity, value } of ids) {
-    const it = findReader(run, entity, value) ?? findEarlierRead(run, value);
+    const it =
+      findReader(run, { server: tool.server, entity }, value) ?? findEarlierRead(run, value);
     if (it) calls.set(JSON.stringify(it), it);
   }
   yield* run.call(...calls.values());
 }
 
 /** A read that needs nothing but the entity's id. */
-export function findReader({ tools }: SolverRun, entity: string, id: EntityId): Call | undefined {
+export function findReader(
+  { tools }: SolverRun,
+  { server, entity }: { readonly server: string; readonly entity: string },
+  id: EntityId,
+): Call | undefined {
   for (const tool of tools.values()) {
-    if (tool.effect !== "read") continue;
+    if (tool.effect !== "read" || tool.server !== server) continue;
     const required = listArguments(tool).filter(it => it.isRequired);
     const [first] = required;
     if (required.length === 1 && first!.entity === entity && !first!.isList)

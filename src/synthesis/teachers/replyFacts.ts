@@ -52,8 +52,14 @@ export function listReplyFacts(
   const { intent, call, declaration } = read;
   const value = getCallValue(call);
   if (!isJsonObject(value)) return [];
+  const entities = findEntities(declaration, value);
   const context: FactContext = {
-    ids: new Set(findEntities(declaration, value).map(it => it.id)),
+    ids: new Set(entities.map(it => it.id)),
+    names: new Map(
+      entities.flatMap(({ id, label }) =>
+        typeof id === "number" && label !== undefined ? [[id, label]] : [],
+      ),
+    ),
     args: intent.arguments,
     subjects: listSubjects(declaration, intent.arguments),
   };
@@ -87,6 +93,8 @@ export function listReplyFacts(
 interface FactContext {
   /** The ids in the result. */
   readonly ids: ReadonlySet<EntityId>;
+  /** Names for ids that are numbers, which are the ids of other things, too. */
+  readonly names: ReadonlyMap<EntityId, string>;
   readonly args: JsonObject;
   /** The entities that the call names. */
   readonly subjects: readonly string[];
@@ -117,7 +125,7 @@ function listSlotFacts(path: string, value: JsonObject, context: FactContext): F
 function findOwner(
   value: JsonObject,
   path: readonly string[],
-  { ids, args, subjects }: FactContext,
+  { ids, names, args, subjects }: FactContext,
 ): string | undefined {
   const owners = [value];
   for (const key of path) owners.push(owners.at(-1)![key] as JsonObject);
@@ -126,7 +134,8 @@ function findOwner(
       .filter(isEntityId)
       .filter(it => ids.has(it));
     const argument = own.find(it => Object.values(args).includes(it));
-    if (own.length > 0) return String(argument ?? own[0]);
+    const id = argument ?? own[0];
+    if (id !== undefined) return names.get(id) ?? String(id);
   }
   return subjects.length === 1 ? subjects[0] : undefined;
 }
@@ -135,25 +144,25 @@ function findOwner(
  * One fact per row of the first list, each of the entities that the call names, or the number of
  * rows if they have no ids of their own.
  */
-function listRowFacts(value: JsonObject, { ids, subjects }: FactContext): Fact[] {
+function listRowFacts(value: JsonObject, { ids, names, subjects }: FactContext): Fact[] {
   const rows = Object.values(value).find(it => Array.isArray(it)) as readonly Json[] | undefined;
   if (!rows) return [];
   const rowIds = rows.length > 0 ? findRowIds(rows, ids) : undefined;
   return rowIds
-    ? [...new Set(rowIds)].map(entity => {
+    ? [...new Set(rowIds.map(it => names.get(it) ?? String(it)))].map(entity => {
         const of = subjects.filter(it => it !== entity);
         return { entity, ...(of.length > 0 ? { of } : {}) };
       })
     : [{ field: "count", value: rows.length }];
 }
 
-function findRowIds(rows: readonly Json[], ids: ReadonlySet<EntityId>): string[] | undefined {
+function findRowIds(rows: readonly Json[], ids: ReadonlySet<EntityId>): EntityId[] | undefined {
   if (rows.every(it => typeof it === "string")) return rows as string[];
   if (!rows.every(isJsonObject)) return undefined;
   for (const key of Object.keys(rows[0]!)) {
     const own = rows.map(it => it[key]);
     const isId = own.every(it => isEntityId(it) && ids.has(it));
-    if (isId && new Set(own).size === own.length) return own.map(String);
+    if (isId && new Set(own).size === own.length) return own as EntityId[];
   }
   return undefined;
 }
@@ -192,7 +201,8 @@ function markDueFacts(
   const subjects = listScalars(read.intent.arguments);
   return facts.map(it =>
     // the user knows the name of what they ask about
-    getLabel(fieldSchema) !== undefined && subjects.map(String).includes(it.entity ?? "")
+    getLabel(fieldSchema) !== undefined &&
+    (it.entity === field || subjects.map(String).includes(it.entity ?? ""))
       ? it
       : { ...it, tell: createTell({ ...answer, value: told }) },
   );
