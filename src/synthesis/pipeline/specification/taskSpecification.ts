@@ -341,8 +341,9 @@ const candidateCount = 6;
  */
 const demandingWeight = 3 ** 3;
 
-const isDemanding = ({ turns }: ServerScenario): boolean =>
-  turns.flat().some(it => it.compute ?? it.rows);
+/** Those over several servers would take tasks from all but their first server. */
+const isDemanding = ({ turns, servers }: ServerScenario): boolean =>
+  servers.length === 1 && turns.flat().some(it => it.compute ?? it.rows);
 
 interface ScenarioSource {
   readonly scenarios: readonly ServerScenario[];
