@@ -125,7 +125,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0.3,
     moreBeforeQuestion: 0.8,
     pairShare: 0.8,
-    policyShare: 0.12,
+    policyShare: 0.35,
     toolArrivalShare: 0.5,
     secondThoughtShare: 0.05,
     crossServerShare: 0.12,

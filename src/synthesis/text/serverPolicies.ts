@@ -1,14 +1,14 @@
 /**
  * Reads `resources/servers/<name>/policies.json`, the rules that a task on the server may have.
  *
- * A rule is about `tools`, or about all tools that delete or overwrite (`effect`). Its condition
+ * A rule is about `tools`, or about all tools that write, or delete or overwrite (`effect`). Its condition
  * (`if`) may give several limits or hours, one of which a task has: `{limit}`, or `{from}` and
  * `{to}`, in its texts.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { getTextFile, type Server } from "../../environment/server.ts";
+import { getTextFile, type Server, type Tool } from "../../environment/server.ts";
 import { weekdays } from "../../environment/time.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 import type { RuleCondition, TaskRule } from "../../trajectory/taskRules.ts";
@@ -30,7 +30,7 @@ const ruleSchema = z.strictObject({
   id: z.string().regex(/^[a-z][a-z-]*$/),
   demands: z.enum(["confirm", "never"]),
   tools: z.array(z.string()).min(1).optional(),
-  effect: z.literal("destructive").optional(),
+  effect: z.enum(["write", "destructive"]).optional(),
   if: conditionSchema.optional(),
   text: z.string().min(1),
   because: z.string().min(1),
@@ -44,6 +44,8 @@ const policiesSchema = z.strictObject({
 /** A rule of a server, with each of the forms that a task can have it in, the strictest first. */
 export interface ServerRule {
   readonly id: string;
+  /** Whether it is about every tool that writes. */
+  readonly isGeneral: boolean;
   readonly forms: readonly TaskRule[];
 }
 
@@ -55,12 +57,17 @@ export function readServerRules(folder: string, server: Server): readonly Server
   const file = getTextFile(folder, server, "policies.json");
   if (!existsSync(file)) return [];
   return readJsonFile(policiesSchema, file).rules.map(rule => {
-    const tools =
-      rule.tools ?? [...server.tools.values()].filter(it => it.destructive).map(it => it.name);
+    const isMeant = (tool: Tool) =>
+      rule.effect === "write" ? tool.effect === "write" : tool.destructive;
+    const tools = rule.tools ?? [...server.tools.values()].filter(isMeant).map(it => it.name);
     const problem = findProblem({ ...rule, tools }, server);
     if (problem !== undefined)
       throw new UserError(`${file}: rule ${rule.id} ${problem}`, "correct that rule");
-    return { id: rule.id, forms: listForms({ ...rule, tools }) };
+    return {
+      id: rule.id,
+      isGeneral: rule.effect === "write",
+      forms: listForms({ ...rule, tools }),
+    };
   });
 }
 

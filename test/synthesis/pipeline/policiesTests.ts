@@ -28,12 +28,24 @@ export function testPolicies(readTasks: () => readonly Task[]): void {
       tasks = normal.filter(it => it.policy);
     });
 
-    test("are about a tenth of the normal ones, and in half of them a rule matters", () => {
-      expect(tasks.length / normal.length).toBeGreaterThan(0.06);
-      expect(tasks.length / normal.length).toBeLessThan(0.16);
+    test("are about three in ten of the normal ones, and in half of them a rule matters", () => {
+      expect(tasks.length / normal.length).toBeGreaterThan(0.2);
+      expect(tasks.length / normal.length).toBeLessThan(0.4);
       const kept = tasks.filter(it => it.knobs["policy"] === "kept").length;
       expect(kept / tasks.length).toBeGreaterThan(0.25);
       expect(kept / tasks.length).toBeLessThan(0.75);
+    });
+
+    test("have a few rules, or a page of all rules of the servers on the menu", () => {
+      const pages = tasks.filter(it => it.policy!.rules.length > 3);
+      expect(pages.length / tasks.length).toBeGreaterThan(0.3);
+      expect(pages.length / tasks.length).toBeLessThan(0.7);
+      for (const { policy, servers, knobs } of pages) {
+        const own = policy!.rules.filter(it => it.tools[0]!.startsWith(`${servers[0]!.name}_`));
+        expect(own.some(it => it.demands === "never")).toBe(true);
+        if (own.some(it => it.id === "all-confirmed") && knobs["policy"] === "kept")
+          expect(own.filter(it => it.demands === "confirm")).toHaveLength(1);
+      }
     });
 
     test("have a teacher that keeps the rules, in the record and in a rollout", async () => {
@@ -88,7 +100,8 @@ export function testPolicies(readTasks: () => readonly Task[]): void {
         const policy = createSolverPolicy(ruleBreaker, task);
         const attempt = await playTask(task, policy, catalog, createAttempt);
         const matters = task.knobs["policy"] !== "kept";
-        expect(getSuccess(attempt).achieved, task.id).toBe(!matters);
+        // where no rule matters, it still leaves out refused calls, of which the reply may tell
+        expect(getSuccess(attempt, { ignoresAnswers: true }).achieved, task.id).toBe(!matters);
         if (matters) expect(getSuccess(attempt).hasKeptRules, task.id).toBe(false);
       }
       for (const [knob, least] of Object.entries({ confirm: 6, forbids: 1, kept: 6 }))
