@@ -17,6 +17,9 @@ import { renderArgumentValue } from "../intents/plainValues.ts";
 /** Repairs that one request may need, and repairs that a repair may need itself. */
 const limits = { repairs: 3, depth: 2 };
 
+/** How often users allow a repair that nobody would mind. */
+const allowedHarmless = 1 / 3;
+
 /** A request that works once a repair has been made, or undefined if this one needs none. */
 export function findRepairedIntent(request: RecoveryRequest): FeasibilityResult | undefined {
   const { search, recoveries, check } = request;
@@ -35,12 +38,13 @@ export function findRepairedIntent(request: RecoveryRequest): FeasibilityResult 
   // what is allowed in so many words is all that is allowed
   const isGeneral = plan.some(it => !it.repair.say);
   if (words.length > 1 || (words.length === 1 && isGeneral)) return undefined;
+  const needsNone = plan.every(it => it.repair.isHarmless) && !random.boolean(allowedHarmless);
   const permission = words[0] ?? random.pick(styleGuide.recovery.permissions);
   const steps = plan.map(it => it.call);
   const repaired = search.checker.checkAfter(steps, {
     intent: {
       ...intent,
-      clause: addPermission(intent.clause, permission),
+      clause: needsNone ? intent.clause : addPermission(intent.clause, permission),
       recovery: {
         sort: "repair",
         refused: intent.arguments,
