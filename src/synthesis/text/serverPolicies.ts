@@ -1,9 +1,9 @@
 /**
  * Reads `resources/servers/<name>/policies.json`, the rules that a task on the server may have.
  *
- * A rule is about `tools`, or about all tools that write, or delete or overwrite (`effect`). Its condition
- * (`if`) may give several limits or hours, one of which a task has: `{limit}`, or `{from}` and
- * `{to}`, in its texts.
+ * A rule is about `tools`, or about all tools that write, or that delete or overwrite (`effect`).
+ * Its condition (`if`) may give several limits or hours, one of which a task has: `{limit}`, or
+ * `{from}` and `{to}`, in its texts.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -47,7 +47,7 @@ const scenarios = parseScenarios(
 );
 
 test("nobody bids more than the limit that they named", async () => {
-  const { tasks } = await synthesizeTasks(30, {
+  const { tasks } = await synthesizeTasks(60, {
     preset: "paper",
     menu: "realistic",
     servers: ["marketplace"],

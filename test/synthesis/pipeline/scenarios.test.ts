@@ -63,8 +63,14 @@ const scenarios = parseScenarios(
 
 let tasks: Task[];
 beforeAll(async () => {
-  const paper = { preset: "paper", menu: "realistic", servers: ["banking"], scenarios } as const;
-  tasks = (await synthesizeTasks(60, paper)).tasks.filter(it => it.knobs["scenario"]);
+  const paper = {
+    preset: "paper",
+    menu: "realistic",
+    servers: ["banking"],
+    scenarios,
+    seed: 2,
+  } as const;
+  tasks = (await synthesizeTasks(120, paper)).tasks.filter(it => it.knobs["scenario"]);
 });
 
 const listWrites = (task: Task, turn: number): string[] =>
