@@ -4,7 +4,7 @@
  * the user goes on with the next turn, as after any other message.
  */
 import type { Json } from "../environment/json.ts";
-import type { Goal, Task } from "../trajectory/task.ts";
+import { findDueTurn, type Goal, type Task } from "../trajectory/task.ts";
 import { splitSentences } from "../trajectory/sentences.ts";
 import { asksToRefrain } from "../trajectory/taskRules.ts";
 import { startsTurn } from "../trajectory/trajectory.ts";
@@ -14,11 +14,13 @@ import type { Conversation } from "./policy.ts";
 const answerLimits = { min: 2, max: 6 };
 
 /**
- * The most answers of the user in a turn: one for each call that it takes, so that an assistant may
- * ask before each of them.
+ * The most answers of the user in a turn: one for each call that is due at its end, so that an
+ * assistant may ask before each of them.
  */
-export function countAnswersInTurn({ goals }: Task, turn: number): number {
-  const calls = goals.flatMap(it => (it.turn === turn ? it.calls : []));
+export function countAnswersInTurn(task: Task, turn: number): number {
+  const calls = task.goals.flatMap(it =>
+    it.turn <= turn && turn <= findDueTurn(task, it.turn) ? it.calls : [],
+  );
   return Math.min(answerLimits.max, Math.max(answerLimits.min, calls.length));
 }
 

@@ -149,7 +149,9 @@ export const getTaskShape = ({ kind, info, turns, goals, knobs }: Task): string 
     info,
     turns.map(it => it.conditional?.map(call => call.name) ?? []),
     goals.map(it => [it.turn, it.calls.map(call => call.name)]),
-    ["conditions", "limits", "changesOfMind", "computedValues", "chosenRows"].map(it => knobs[it] ?? null),
+    ["conditions", "limits", "changesOfMind", "computedValues", "chosenRows"].map(
+      it => knobs[it] ?? null,
+    ),
   ]);
 
 interface VariantSource {

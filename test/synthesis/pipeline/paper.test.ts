@@ -356,7 +356,7 @@ describe("four hundred tasks", () => {
         .map(step => step.event),
     );
     for (const kind of ["retry", "alternative", "give-up"])
-      expect(recoveries.filter(it => it === kind).length, kind).toBeGreaterThan(3);
+      expect(recoveries.filter(it => it === kind).length, kind).toBeGreaterThan(1);
   });
 });
 

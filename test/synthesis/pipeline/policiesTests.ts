@@ -96,7 +96,7 @@ export function testPolicies(readTasks: () => readonly Task[]): void {
       );
       const createAttempt = createAttemptFactory(catalog);
       for (const task of tasks) {
-        expect(await findFlaw(task)).toBeUndefined();
+        expect(await findFlaw(task), task.id).toBeUndefined();
         const policy = createSolverPolicy(ruleBreaker, task);
         const attempt = await playTask(task, policy, catalog, createAttempt);
         const matters = task.knobs["policy"] !== "kept";
