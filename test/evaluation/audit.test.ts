@@ -19,7 +19,7 @@ const changesOrder = new Set(["reorderer", "merger"]);
 const doesNoHarm = new Set(["everything-once", "teller-of-everything"]);
 
 test("right solvers succeed and earn what the teacher does, wasteful ones no more, wrong ones fail", async () => {
-  const { tasks, audited, solvers: rows } = await auditTasks(100);
+  const { tasks, audited, solvers: rows } = await auditTasks(200);
   expect(audited).toBe(tasks);
   const plus = (name: string) => rows.find(it => it.solver === name)!.reward["prove-plus"]!;
   for (const { solver, kind, tasks, success } of rows) {
