@@ -25,8 +25,8 @@ test("right solvers succeed and earn what the teacher does, wasteful ones no mor
   for (const { solver, kind, tasks, success } of rows) {
     if (tasks === 0 || changesOrder.has(solver) || doesNoHarm.has(solver)) continue;
     if (kind === "baseline") continue;
-    // one task more or less is chance in a set of this size
-    if (kind === "wrong") expect(success * tasks, solver).toBeLessThanOrEqual(1 + 0.02 * tasks);
+    // two tasks more or less are chance in a set of this size
+    if (kind === "wrong") expect(success * tasks, solver).toBeLessThanOrEqual(2 + 0.02 * tasks);
     else expect(success, solver).toBeGreaterThanOrEqual(0.97);
     if (kind === "right") expect(plus(solver).ofTeacher, solver).toBeGreaterThanOrEqual(0.949);
     if (kind === "wasteful") expect(plus(solver).gaining, solver).toBe(0);
