@@ -37,7 +37,7 @@ interface Crowd {
   readonly opened: number;
   /** Of a server whose sessions share processes: its work so far, by kind. */
   readonly countWork?: () => Promise<ReadonlyMap<string, number>>;
-  /** Makes a call in each session; returns milliseconds from the begin to each answer. */
+  /** Makes a call in each session; returns milliseconds from the start to each answer. */
   callAll(): Promise<readonly number[]>;
   close(): void | Promise<void>;
 }
@@ -120,7 +120,7 @@ function readProcess(pid: string, file: string): string | undefined {
   }
 }
 
-/** Starts all calls at once. Returns milliseconds from the begin to each answer. */
+/** Starts all calls at once. Returns milliseconds from the start to each answer. */
 async function callEach(
   count: number,
   call: (session: number) => Promise<void>,
@@ -496,7 +496,7 @@ const names = Object.keys(software);
 
 export const concurrency = defineCommand({
   name: "concurrency",
-  description: `Open many sessions at once, each of which makes one call in each of 20 rounds: with our service over HTTP, with several calls in a request, and in the process; with server-memory, for each session a process, and behind our service; and with OpenEnv's server, NeMo Gym's Workplace Assistant and τ²-bench retail. Prints seconds to open, calls a second, p99 of the milliseconds from the begin of a round to an answer, and megabytes. On Linux. The software: ${names.join(", ")}.`,
+  description: `Open many sessions at once, each of which makes one call in each of 20 rounds: with our service over HTTP, with several calls in a request, and in the process; with server-memory, for each session a process, and behind our service; and with OpenEnv's server, NeMo Gym's Workplace Assistant and τ²-bench retail. Prints seconds to open, calls a second, p99 of the milliseconds from the start of a round to an answer, and megabytes. On Linux. The software: ${names.join(", ")}.`,
   arguments: [
     argument("<software>", "what to measure", {
       parser: oneOf(names, "there is no software"),
