@@ -21,8 +21,8 @@ beforeAll(async () => {
     parseTask(JSON.parse(it), { file: "few.tasks.jsonl", line: i + 1 }),
   );
   // a task on one server with two reads, then a write that changes the status of a card; no call is
-  // refused, so that its reward is the highest
-  const n = tasks.findIndex(({ kind, servers, hidden, goals, trajectory: { events } }) => {
+  // refused, so that its reward is the highest, and no rule wants a question
+  const n = tasks.findIndex(({ kind, servers, hidden, goals, policy, trajectory: { events } }) => {
     const calls = events.filter(it => it.kind === "call");
     const isFirst = calls
       .slice(0, 3)
@@ -34,6 +34,7 @@ beforeAll(async () => {
       );
     return (
       kind === "normal" &&
+      policy === undefined &&
       servers.length === 1 &&
       hidden.length === 0 &&
       calls.every(it => it.outcome.kind === "ok") &&
