@@ -16,12 +16,13 @@ let task: Task;
 let changed: readonly [string, string];
 
 beforeAll(async () => {
-  const lines = synthesizeTasks(60, "banking").trim().split("\n");
+  const lines = synthesizeTasks(120, "banking").trim().split("\n");
   const tasks = lines.map((it, i) =>
     parseTask(JSON.parse(it), { file: "few.tasks.jsonl", line: i + 1 }),
   );
   // a task on one server with two reads, then a write that changes the status of a card; no call is
-  // refused, so that its reward is the highest, and no rule wants a question
+  // refused, so that its reward is the highest, no rule wants a question, and each tool is called
+  // once
   const n = tasks.findIndex(({ kind, servers, hidden, goals, policy, trajectory: { events } }) => {
     const calls = events.filter(it => it.kind === "call");
     const isFirst = calls
@@ -38,6 +39,7 @@ beforeAll(async () => {
       servers.length === 1 &&
       hidden.length === 0 &&
       calls.every(it => it.outcome.kind === "ok") &&
+      new Set(calls.map(it => it.name)).size === calls.length &&
       isFirst &&
       /^banking_(un)?freeze_card$/.test(calls[2]?.name ?? "")
     );
@@ -50,7 +52,7 @@ beforeAll(async () => {
       : ["frozen", "active"];
   // the task comes first, because rows outside the view are not rendered
   workbench = await Workbench.open({
-    "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].join("\n"),
+    "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].slice(0, 60).join("\n"),
     // the second task asks for the same, and its teacher does nothing
     "prove/tasks/two.tasks.jsonl": [lines[n], dropCalls(lines[n]!)].join("\n"),
   });
@@ -172,7 +174,7 @@ test("the reward page shows each part, its weight, and the evidence of each call
   const page = workbench.webview();
   for (const part of ["validity", "coverage", "efficiency", "name", "argument"])
     await checkVisible(page.getByRole("row").filter({ hasText: part }).first());
-  await checkVisible(page.getByText("2.3000").first());
+  await checkVisible(page.getByText("2.5000").first());
   await checkVisible(page.getByText(task.goals[2]!.calls[0]!.name).first());
   await workbench.takePicture("reward");
   expect(await workbench.findAccessibilityProblems()).toEqual([]);

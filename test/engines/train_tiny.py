@@ -18,7 +18,9 @@ def sum_parameters(trainer: Any) -> float:
 
 
 url, rows, out, tasks = sys.argv[1:]
-trainer = create_trainer(Served(url, Path(tasks)), Path(rows), Path(out), 4, max_steps=2)
+trainer = create_trainer(
+    Served(url, Path(tasks), Path.cwd()), Path(rows), Path(out), 4, max_steps=2
+)
 generation = ScriptedGeneration(trainer.processing_class, Path(tasks))
 before = sum_parameters(trainer)
 with patch.object(trainer.model, "generate", side_effect=generation):
