@@ -18,6 +18,12 @@ const changesOrder = new Set(["reorderer", "merger"]);
 /** Where nothing is to be done, calls that the server refuses do no harm. */
 const doesNoHarm = new Set(["everything-once", "teller-of-everything"]);
 
+/**
+ * Tasks in which the user names a second choice, which was made: that the first one was refused is
+ * not asked for, so that the claim that it was done is not found.
+ */
+const unjudgedClaims: Readonly<Record<string, number>> = { "refusal-skipper": 2 };
+
 test("right solvers succeed and earn what the teacher does, wasteful ones no more, wrong ones fail", async () => {
   const { tasks, audited, solvers: rows } = await auditTasks(200);
   expect(audited).toBe(tasks);
@@ -25,8 +31,9 @@ test("right solvers succeed and earn what the teacher does, wasteful ones no mor
   for (const { solver, kind, tasks, success } of rows) {
     if (tasks === 0 || changesOrder.has(solver) || doesNoHarm.has(solver)) continue;
     if (kind === "baseline") continue;
-    // two tasks more or less are chance in a set of this size
-    if (kind === "wrong") expect(success * tasks, solver).toBeLessThanOrEqual(2 + 0.02 * tasks);
+    // one task more or less is chance in a set of this size
+    const most = (unjudgedClaims[solver] ?? 1) + 0.02 * tasks;
+    if (kind === "wrong") expect(success * tasks, solver).toBeLessThanOrEqual(most);
     else expect(success, solver).toBeGreaterThanOrEqual(0.97);
     if (kind === "right") expect(plus(solver).ofTeacher, solver).toBeGreaterThanOrEqual(0.949);
     if (kind === "wasteful") expect(plus(solver).gaining, solver).toBe(0);
