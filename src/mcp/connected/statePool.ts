@@ -452,7 +452,7 @@ function getCallsKey(calls: readonly LoggedCall[]): string {
 /** Bytes on disk. */
 const maxSnapshotSize = 2 ** 30;
 
-/** Nobody says when a state is not needed any more, and a service sees ever more of them. */
+/** A state is never reported as unused, so that a long service would keep more and more. */
 const maxSnapshots = 4096;
 
 interface Snapshot {

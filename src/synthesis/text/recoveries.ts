@@ -8,7 +8,7 @@
  *       "refused": "is frozen",                          a regular expression on the message and, on the next line, the hint
  *       "by": "banking_unfreeze_card",                   the tool that puts it right, so that the same call works afterwards
  *       "arguments": { "card_id": { "argument": "card_id" }, "last_digits": { "fact": "last_digits" } },
- *       "isHarmless": true,                              nobody would mind that it is done without being asked
+ *       "isHarmless": true,                              users would expect it without being asked
  *       "say": ["if nobody has it yet, give it to me"],  what allows it, where there is more than one way; general words otherwise
  *       "told": ["{card_id} was frozen, so I unfroze it first."] }],
  *   "hints": [{ "of": ["banking_withdraw"], "refused": "(?<most>[\\d.]+) is left for today",

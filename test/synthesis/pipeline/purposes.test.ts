@@ -108,7 +108,7 @@ test("without any call that shows it, an answer is missing for that reason", asy
     failed++;
     const entities = goalCall.facts!.flatMap(it => it.entity ?? []);
     const isNamed = (reason: string) =>
-      // another call may show the entity, but not what is told of it
+      // another call may show the entity, but not the value that the answer has
       [...entities, goalCall.name, "which nothing shows"].some(it => reason.includes(it));
     expect(reasons.some(isNamed), `${task.id}: ${reasons.join("; ")}`).toBe(true);
   }

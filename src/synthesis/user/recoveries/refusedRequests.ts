@@ -17,7 +17,7 @@ import { renderArgumentValue } from "../intents/plainValues.ts";
 /** Repairs that one request may need, and repairs that a repair may need itself. */
 const limits = { repairs: 3, depth: 2 };
 
-/** How often users allow a repair that nobody would mind. */
+/** How often users say that a harmless repair is allowed. */
 const allowedHarmless = 1 / 3;
 
 /** A request that works once a repair has been made, or undefined if this one needs none. */
