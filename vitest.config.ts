@@ -4,11 +4,12 @@ import { defineConfig } from "vitest/config";
 
 /**
  * Tests that replace modules, such as the editor's API, open pages, start the first backend of a
- * process, measure time, or search the memory of a process for objects, which takes long after
- * other files.
+ * process, measure time, search the memory of a process for objects, which takes long after other
+ * files, or count what a process leaves behind.
  */
 const isolated = [
   "test/compute/fallback.test.ts",
+  "test/mcp/hostileServers.test.ts",
   "test/security/linear.test.ts",
   "test/train/learns.test.ts",
   ...globSync("test/editor/**/*.test.ts", { cwd: import.meta.dirname }).filter(it =>
