@@ -15,8 +15,9 @@ const times = {
   signal: 1_900,
   /** When another signal counts as a second one; npm and `timeout` send one twice. */
   second: 300,
-  /** How long the function that prepares the end may take. */
-  end: 500,
+  /** When the function that prepares the end must have begun, and how long it may take. */
+  begin: 500,
+  end: 10_000,
   /** How often the thread looks for the parent, and how long the process may then take to end. */
   interval: 250,
   parent: 1_500,
@@ -31,16 +32,21 @@ export interface ProcessWatch {
 
 /**
  * Starts the thread. Two seconds after a signal, or at a second one, it runs the function in the
- * midst of what this process computes, then ends the process by the signal. Only code of libraries
- * that are not JavaScript can delay that; then SIGKILL ends the process.
+ * midst of what this process computes, then ends the process by the signal. Code of libraries that
+ * are not JavaScript can delay that; then SIGKILL ends the process, which also limits the function.
  *
  * Resolves once the thread watches: it may not be able to start while the process computes.
  */
 export async function watchProcess(
   onEnd: (signal: InterruptingSignal) => void,
 ): Promise<ProcessWatch> {
-  process.on(endEvent as "message", onEnd as (signal: unknown) => void);
-  const thread = startThread();
+  const hasBegun = new Int32Array(new SharedArrayBuffer(4));
+  const prepareEnd = (signal: InterruptingSignal) => {
+    hasBegun[0] = 1;
+    onEnd(signal);
+  };
+  process.on(endEvent as "message", prepareEnd as (signal: unknown) => void);
+  const thread = startThread(hasBegun);
   await once(thread, "message");
   thread.unref();
   return {
@@ -57,10 +63,10 @@ const endEvent = "prove-rl:end";
  */
 const internals = "--expose-internals";
 
-function startThread(): Worker {
+function startThread(hasBegun: Int32Array): Worker {
   const options = {
     eval: true,
-    workerData: { signals: interruptingSignals, endEvent, parent: process.ppid, times },
+    workerData: { signals: interruptingSignals, endEvent, hasBegun, parent: process.ppid, times },
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
   };
   try {
@@ -75,7 +81,7 @@ const program = `
 const { Session } = require("node:inspector");
 const { constants } = require("node:os");
 const { parentPort, workerData } = require("node:worker_threads");
-const { signals, endEvent, parent, times } = workerData;
+const { signals, endEvent, hasBegun, parent, times } = workerData;
 let first, isLateEndAllowed = false;
 
 process.emitWarning = () => {};
@@ -109,7 +115,9 @@ function receive(signal) {
 }
 
 function end(signal) {
-  setTimeout(() => process.kill(process.pid, "SIGKILL"), times.end);
+  const kill = () => process.kill(process.pid, "SIGKILL");
+  setTimeout(() => Atomics.load(hasBegun, 0) === 1 || kill(), times.begin);
+  setTimeout(kill, times.end);
   const session = new Session();
   session.connectToMainThread();
   const expression = "process.emit(" + JSON.stringify(endEvent) + "," + JSON.stringify(signal) + ")";

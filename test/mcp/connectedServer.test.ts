@@ -19,6 +19,7 @@ import { replay } from "../../src/cli/replay.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import type { AuditSummary } from "../../src/evaluation/audit.ts";
 import { storeConsent } from "../../src/mcp/connected/consents.ts";
+import { findServerEntry } from "../../src/mcp/mcpConfig.ts";
 import { openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Session } from "../../src/environment/session.ts";
 import { createMetrics } from "../../src/service/metrics.ts";
@@ -361,6 +362,36 @@ describe.runIf(process.platform !== "win32")("sessions leave no process and no f
     expect(await waiting).toMatch(/hang up/);
     expect(servers.length).toBeGreaterThan(0);
     expect(left).toEqual([]);
+  });
+
+  test("where it takes seconds to remove what a command created", async () => {
+    const run = (code: string) => [
+      process.execPath,
+      "-e",
+      `const { cpSync, existsSync, rmSync } = require("node:fs"); ${code}`,
+      "${sandbox}",
+    ];
+    const workspace = createNotesWorkspace();
+    await connectNotes(workspace, it => it.replace('"restore": "files"', '"restore": "restart"'));
+    workspace.writeEntry({
+      reset: {
+        command: run('cpSync("seed", process.argv[1], { recursive: true })'),
+        remove: run(
+          'setTimeout(() => rmSync(process.argv[1], { recursive: true }), existsSync("slow") ? 3_500 : 0)',
+        ),
+      },
+    });
+    await storeConsent(
+      findServerEntry(join(workspace.folder, "prove/mcp.json"), workspace.folder, "notes"),
+    );
+    const serving = await serveNotes(workspace.folder);
+    const session = await serving.openSession();
+    await session.call(1, "notes_delete_note", { note_id: "note_1" });
+    const listCreated = () => readdirSync(workspace.folder).filter(it => it.startsWith("prove_"));
+    expect(listCreated()).not.toEqual([]);
+    writeFileSync(join(workspace.folder, "slow"), "");
+    const { left } = await serving.end();
+    expect([...left, ...listCreated()]).toEqual([]);
   });
 });
 
