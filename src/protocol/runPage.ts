@@ -67,7 +67,7 @@ export interface RunPage extends PageContract {
     stop: { params: null; result: null };
     /** Opens the output of TRL or verl. */
     showLog: { params: null; result: null };
-    /** Lists the attempts of a step, to open one. */
+    /** Lists the attempts of the recorded step nearest to a step. */
     openStep: { params: { step: number }; result: null };
     /** Asks which other runs to draw; undefined if nothing was chosen. */
     chooseOthers: { params: null; result: readonly OtherRun[] | undefined };

@@ -8,12 +8,18 @@ import { createButton, element } from "../element.ts";
 import { loadView, openChannel } from "../channel.ts";
 import { createAlarmBox, createHeader, type RunActions } from "./header.ts";
 import { createEvaluation, createKeyNumbers, createSettings } from "./keyNumbers.ts";
-import { formatPlots } from "./plot.ts";
-import { createPlots } from "./plots.ts";
+import { formatPlots } from "./plotPicture.ts";
+import { createPlots, type Smoothing } from "./plots.ts";
 
 registerControls();
 const channel = openChannel<RunPage>();
 const page = document.getElementById("page")!;
+
+/** What is restored after a reload; the editor finds the run by its folder. */
+interface PageState {
+  readonly folder: string;
+  readonly smoothing: Smoothing;
+}
 
 loadView(channel, start);
 
@@ -21,8 +27,11 @@ function start(loaded: RunView): void {
   let view = loaded;
   let others: readonly OtherRun[] = [];
   let isDrawPending = false;
-  // the editor finds the run by this folder after a reload
-  channel.saveState({ folder: view.folder });
+  const stored = channel.loadState() as Partial<PageState> | undefined;
+  let smoothing = stored?.smoothing ?? "auto";
+  const saveState = () =>
+    channel.saveState({ folder: view.folder, smoothing } satisfies PageState);
+  saveState();
   const plots = createPlots(view.config, step => run(channel.request("openStep", { step })));
   const alarms = createAlarmBox();
   const evaluation = element("section");
@@ -43,6 +52,11 @@ function start(loaded: RunView): void {
     { class: "actions plot-actions" },
     createButton("Draw Other Runs…", chooseOthers),
     createButton("Save Plots…", savePlots),
+    createSmoothingList(smoothing, chosen => {
+      smoothing = chosen;
+      saveState();
+      change({});
+    }),
   );
   const settings = element("section");
   const send = (name: keyof RunActions) => () => run(channel.request(name, null));
@@ -66,7 +80,7 @@ function start(loaded: RunView): void {
     );
     curves.hidden = !hasSteps;
     plotActions.hidden = !hasSteps;
-    if (hasSteps) plots.update({ ...view, others });
+    if (hasSteps) plots.update({ ...view, others, smoothing });
     settings.replaceChildren(element("h2", {}, "Settings"), createSettings(view));
   };
   const change = (changes: Partial<RunView>) => {
@@ -101,4 +115,24 @@ function createPlaceholder({ state }: RunStatus): HTMLElement {
       ? "The curves begin with the first step."
       : "No step was done, so there is nothing to draw.",
   );
+}
+
+const smoothings: readonly { readonly label: string; readonly value: Smoothing }[] = [
+  { label: "automatic", value: "auto" },
+  { label: "none", value: 1 },
+  ...[3, 5, 10, 25, 50, 100].map(it => ({ label: `mean of ${it} steps`, value: it })),
+];
+
+/** A list of how much the curves are smoothed. */
+function createSmoothingList(
+  current: Smoothing,
+  onChange: (chosen: Smoothing) => void,
+): HTMLElement {
+  const list = element(
+    "select",
+    {},
+    ...smoothings.map(it => element("option", { selected: it.value === current }, it.label)),
+  );
+  list.addEventListener("change", () => onChange(smoothings[list.selectedIndex]!.value));
+  return element("label", { class: "smoothing" }, "Smoothing ", list);
 }

@@ -1,7 +1,6 @@
 /**
- * One plot as SVG: lines over steps, and a cursor that shows the values of a step and is moved by
- * pointer or by arrow keys. Does not depend on what the numbers mean. All plots of the page can be
- * joined into one document.
+ * One plot as SVG: lines over steps, and the cursor, which all plots share. It shows the values of
+ * a step and is moved by pointer or by arrow keys. Does not depend on what the numbers mean.
  */
 import { element, svgElement } from "../element.ts";
 
@@ -9,11 +8,31 @@ export interface PlotOptions extends ValueFormat {
   readonly title: string;
   /** Explains the numbers, in the tooltip of the title. */
   readonly description: string;
+  /** What the title alone does not say, beside it. */
+  readonly note?: string;
   /** Decimals of a value at the cursor; ticks have as many as they need. */
   readonly decimals: number;
   /** Values that must be visible. */
   readonly include?: readonly number[];
   readonly isWide?: boolean;
+}
+
+interface PlotListeners {
+  /** Called with the step that is clicked. */
+  readonly openStep: (step: number) => void;
+  /** Called with the step that the pointer or the keys move to; undefined: with none. */
+  readonly moveCursor: (step: number | undefined) => void;
+}
+
+/** What a plot draws. */
+interface PlotContent {
+  /** The first series is that of the run, whose steps the cursor moves over. */
+  readonly series: readonly Series[];
+  readonly checkpoints: readonly number[];
+  /** The first and the last step, the same in all plots of a page. */
+  readonly range: readonly [number, number];
+  /** Over how many steps the lines are averaged; 1 draws them as they are. */
+  readonly smoothing: number;
 }
 
 /** A plot as it is drawn. */
@@ -38,25 +57,34 @@ const cursorKeys: Readonly<Record<string, number>> = {
 export class Plot {
   readonly element: HTMLElement;
   readonly #options: PlotOptions;
-  readonly #openStep: (step: number) => void;
+  readonly #listeners: PlotListeners;
   // keeps the focus while its content is drawn again
   readonly #body = element("div", { class: "plot-body", tabindex: "0", role: "img" });
   readonly #values = element("output", { class: "reading number" });
-  #series: readonly Series[] = [];
+  readonly #cursorLayer = svgElement("g");
+  #content: PlotContent | undefined;
   #svg: SVGElement | undefined;
-  #checkpoints: readonly number[] = [];
   #cursor: number | undefined;
   #layout: PlotLayout | undefined;
 
-  /** `openStep` is called with the step that is clicked. */
-  constructor(options: PlotOptions, openStep: (step: number) => void) {
+  constructor(options: PlotOptions, listeners: PlotListeners) {
     this.#options = options;
-    this.#openStep = openStep;
-    const { title, description, isWide } = options;
+    this.#listeners = listeners;
+    const { title, description, note, isWide } = options;
     this.element = element(
       "figure",
       { class: isWide ? "plot wide" : "plot" },
-      element("figcaption", { title: description }, element("span", {}, title), this.#values),
+      element(
+        "figcaption",
+        { title: description },
+        element(
+          "span",
+          {},
+          title,
+          note !== undefined && element("span", { class: "note quiet" }, ` ${note}`),
+        ),
+        this.#values,
+      ),
       this.#body,
     );
     new ResizeObserver(() => this.#draw()).observe(this.#body);
@@ -74,44 +102,62 @@ export class Plot {
     };
   }
 
-  /** The first series is that of the run, whose steps the cursor moves over. */
-  update(series: readonly Series[], checkpoints: readonly number[]): void {
-    this.#series = series;
-    this.#checkpoints = checkpoints;
+  update(content: PlotContent): void {
+    this.#content = content;
     this.#draw();
+  }
+
+  /** Moves the cursor to a step; undefined: to none. */
+  setCursor(step: number | undefined): void {
+    if (step === this.#cursor) return;
+    this.#cursor = step;
+    this.#drawCursor();
   }
 
   #draw(): void {
     const { clientWidth: width, clientHeight: height } = this.#body;
-    if (width === 0 || this.#steps.length === 0) return;
-    const layout = createLayout(this.#series, { width, height }, this.#options.include);
+    const content = this.#content;
+    if (!content || width === 0 || this.#steps.length === 0) return;
+    const { series, checkpoints, range, smoothing } = content;
+    const layout = createLayout(series, { width, height }, range, this.#options.include);
     this.#layout = layout;
     const svg = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
     svg.append(
       ...drawAxes(layout, this.#options),
-      ...drawCheckpoints(layout, this.#checkpoints),
-      ...this.#series.flatMap(it => drawSeries(it, layout)),
+      ...drawCheckpoints(layout, checkpoints),
+      ...series.flatMap(it => drawSeries(it, layout, smoothing)),
     );
-    if (layout.hasLabels) svg.append(...drawLabels(this.#series, layout));
-    if (this.#cursor !== undefined) svg.append(...drawCursor(this.#cursor, this.#series, layout));
-    this.#body.setAttribute("aria-label", this.#createSummary());
+    if (layout.hasLabels) svg.append(...drawLabels(series, layout));
+    svg.append(this.#cursorLayer);
+    this.#body.setAttribute("aria-label", this.#createSummary(series));
     this.#body.replaceChildren(svg);
     this.#svg = svg;
-    this.#showValues();
+    this.#drawCursor();
+  }
+
+  /** The rest of the plot is not drawn again: the cursor moves in all plots at once. */
+  #drawCursor(): void {
+    const { series = [] } = this.#content ?? {};
+    const cursor =
+      this.#layout && this.#cursor !== undefined
+        ? drawCursor(this.#cursor, series, this.#layout)
+        : [];
+    this.#cursorLayer.replaceChildren(...cursor);
+    this.#showValues(series);
   }
 
   get #steps(): readonly { readonly x: number }[] {
-    return this.#series[0]?.points ?? [];
+    return this.#content?.series[0]?.points ?? [];
   }
 
   /** Shows the values at the cursor, or the last ones. */
-  #showValues(): void {
+  #showValues(series: readonly Series[]): void {
     const step = this.#cursor;
-    const values = this.#series.map(it => {
+    const values = series.map(it => {
       const value =
         step === undefined ? getLastValue(it) : it.points.find(({ x }) => x === step)?.y;
       const prefix =
-        this.#series.length > 1
+        series.length > 1
           ? element("span", { class: `key ${it.colour}` }, `${it.name} `)
           : undefined;
       return element("span", { class: "value" }, prefix, this.#formatValue(value));
@@ -127,8 +173,8 @@ export class Plot {
     return value === undefined || !Number.isFinite(value) ? "–" : format(value, decimals);
   }
 
-  #createSummary(): string {
-    const values = this.#series.map(it => `${it.name} ${this.#formatValue(getLastValue(it))}`);
+  #createSummary(series: readonly Series[]): string {
+    const values = series.map(it => `${it.name} ${this.#formatValue(getLastValue(it))}`);
     const count = this.#steps.length === 1 ? "1 step" : `${this.#steps.length} steps`;
     return (
       `${this.#options.title} over ${count}; last values: ` +
@@ -137,13 +183,14 @@ export class Plot {
   }
 
   #addListeners(): void {
-    const openCursor = () => this.#cursor !== undefined && this.#openStep(this.#cursor);
+    const { openStep, moveCursor } = this.#listeners;
+    const openCursor = () => this.#cursor !== undefined && openStep(this.#cursor);
     this.#body.addEventListener("pointermove", event =>
-      this.#moveCursor(this.#findNearestStep(event.offsetX)),
+      moveCursor(this.#findNearestStep(event.offsetX)),
     );
-    this.#body.addEventListener("pointerleave", () => this.#moveCursor(undefined));
+    this.#body.addEventListener("pointerleave", () => moveCursor(undefined));
     this.#body.addEventListener("click", openCursor);
-    this.#body.addEventListener("focusout", () => this.#moveCursor(undefined));
+    this.#body.addEventListener("focusout", () => moveCursor(undefined));
     this.#body.addEventListener("keydown", event => {
       if (event.key === "Enter") openCursor();
       const change = cursorKeys[event.key];
@@ -152,7 +199,7 @@ export class Plot {
       const steps = this.#steps;
       const from =
         this.#cursor === undefined ? steps.length : steps.findIndex(it => it.x === this.#cursor);
-      this.#moveCursor(steps[Math.min(steps.length - 1, Math.max(0, from + change))]?.x);
+      moveCursor(steps[Math.min(steps.length - 1, Math.max(0, from + change))]?.x);
     });
   }
 
@@ -165,12 +212,6 @@ export class Plot {
         nearest === undefined || getDistance(x) < getDistance(nearest) ? x : nearest,
       undefined,
     );
-  }
-
-  #moveCursor(step: number | undefined): void {
-    if (step === this.#cursor) return;
-    this.#cursor = step;
-    this.#draw();
   }
 }
 
@@ -214,10 +255,9 @@ const dotRadius = "3";
 function createLayout(
   series: readonly Series[],
   { width, height }: { readonly width: number; readonly height: number },
+  [first, last]: PlotContent["range"],
   include: readonly number[] | undefined,
 ): PlotLayout {
-  const first = Math.min(...series.map(it => it.points[0]?.x ?? Infinity));
-  const last = Math.max(...series.map(it => it.points.at(-1)?.x ?? 0));
   const hasLabels = series.length > 1 && width > 380;
   const right = width - margin.right - (hasLabels ? labelWidth : 0);
   const [low, high] = computeRange(series.flatMap(listExtremes), include);
@@ -280,26 +320,25 @@ const drawCheckpoints = ({ x, height }: PlotLayout, checkpoints: readonly number
       ),
     );
 
-/** A short line is drawn as it is; a long one faintly, with its running mean on top. */
-function drawSeries(series: Series, layout: PlotLayout): SVGElement[] {
+/** A line that is averaged is drawn faintly, with its running mean on top. */
+function drawSeries(series: Series, layout: PlotLayout, smoothing: number): SVGElement[] {
   const { points, colour, dash, spread } = series;
   const { x, y } = layout;
-  const window = Math.round(points.length / 30);
-  const isLong = window > 1;
+  const isSmooth = smoothing > 1;
   const elements = spread ? [drawBand(points, spread, colour, layout)] : [];
   elements.push(
     svgElement("path", {
-      class: `line ${colour}${isLong ? " faint" : ""}`,
+      class: `line ${colour}${isSmooth ? " faint" : ""}`,
       d: createLinePath(points, x, y),
-      "stroke-dasharray": isLong ? undefined : dash,
+      "stroke-dasharray": isSmooth ? undefined : dash,
     }),
   );
   if (points.length === 1 && points[0]) elements.push(drawDot(points[0], colour, layout));
-  if (isLong)
+  if (isSmooth)
     elements.push(
       svgElement("path", {
         class: `line ${colour}`,
-        d: createLinePath(computeRunningMean(points, window), x, y),
+        d: createLinePath(computeRunningMean(points, smoothing), x, y),
         "stroke-dasharray": dash,
       }),
     );
@@ -375,81 +414,6 @@ function drawCursor(step: number, series: readonly Series[], layout: PlotLayout)
     return point && Number.isFinite(point.y) ? [drawDot(point, it.colour, layout)] : [];
   });
   return [line, ...dots];
-}
-
-/** The properties that the page's style sheet sets. */
-const properties = [
-  "fill",
-  "stroke",
-  "stroke-width",
-  "stroke-linejoin",
-  "stroke-dasharray",
-  "opacity",
-  "font-family",
-  "font-size",
-];
-
-const pageMargin = 16;
-/** From the top of a plot to the base line of its title. */
-const titleHeight = 14;
-
-/** The text of a document with the plots in their places on the page, in its colors. */
-export function formatPlots(heading: string, plots: readonly DrawnPlot[]): string {
-  const left = Math.min(...plots.map(it => it.place.left)) - pageMargin;
-  const top = Math.min(...plots.map(it => it.place.top)) - pageMargin;
-  const size = {
-    width: String(Math.max(...plots.map(it => it.place.right)) + pageMargin - left),
-    height: String(Math.max(...plots.map(it => it.place.bottom)) + pageMargin - top),
-  };
-  const page = getComputedStyle(document.body);
-  const picture = svgElement(
-    "svg",
-    { ...size, viewBox: `0 0 ${size.width} ${size.height}` },
-    svgElement("title", {}, heading),
-    svgElement("rect", { ...size, fill: page.backgroundColor }),
-    ...plots.flatMap(it => drawPlot(it, page, { left, top })),
-  );
-  return `${new XMLSerializer().serializeToString(picture)}\n`;
-}
-
-function drawPlot(
-  { title, svg, place, keys }: DrawnPlot,
-  page: CSSStyleDeclaration,
-  origin: { readonly left: number; readonly top: number },
-): SVGElement[] {
-  const caption = svgElement(
-    "text",
-    {
-      x: String(place.left - origin.left),
-      y: String(place.top - origin.top + titleHeight),
-      fill: page.color,
-      "font-family": page.fontFamily,
-      "font-size": page.fontSize,
-    },
-    svgElement("tspan", { "font-weight": "600" }, title),
-    ...keys.map(it =>
-      svgElement("tspan", { dx: "12", fill: getComputedStyle(it).color }, it.textContent.trim()),
-    ),
-  );
-  const { left, top, width, height } = svg.getBoundingClientRect();
-  const copy = copyWithStyles(svg);
-  copy.setAttribute("x", String(left - origin.left));
-  copy.setAttribute("y", String(top - origin.top));
-  copy.setAttribute("width", String(width));
-  copy.setAttribute("height", String(height));
-  return [caption, copy];
-}
-
-function copyWithStyles(element: SVGElement): SVGElement {
-  const copy = element.cloneNode(true) as SVGElement;
-  const originals = [element, ...element.querySelectorAll<SVGElement>("*")];
-  const copies = [copy, ...copy.querySelectorAll<SVGElement>("*")];
-  originals.forEach((it, i) => {
-    const style = getComputedStyle(it);
-    for (const name of properties) copies[i]!.setAttribute(name, style.getPropertyValue(name));
-    copies[i]!.removeAttribute("class");
-  });
-  return copy;
 }
 
 interface Point {

@@ -32,12 +32,13 @@ const part = (name: keyof GrpoStep["parts"], dash?: string): LineDefinition<Grpo
   getValue: it => it.parts[name],
 });
 
-const trainedReward: LineDefinition<GrpoStep> = {
-  name: "trained on",
+/** Named after the profile: a legend such as "trained on 1.534" reads like a fact about the run. */
+const createTrainedReward = (profile: string): LineDefinition<GrpoStep> => ({
+  name: profile,
   colour: "tone-1",
   getValue: it => it.reward.mean,
   getSpread: it => it.reward.std,
-};
+});
 
 const paperReward: LineDefinition<GrpoStep> = {
   name: "paper",
@@ -46,14 +47,32 @@ const paperReward: LineDefinition<GrpoStep> = {
   getValue: it => it.paper,
 };
 
+const gradientNorm: PlotDefinition<GrpoStep | SftStep> = {
+  title: "Gradient norm",
+  description: "Before clipping, mean over the step's minibatches",
+  ...number(2),
+  include: [0],
+  lines: [{ name: "norm", colour: "tone-3", getValue: it => it.gradientNorm }],
+};
+
+const learningRate: PlotDefinition<GrpoStep | SftStep> = {
+  title: "Learning rate",
+  description: "At the step",
+  format: formatScientific,
+  decimals: 1,
+  include: [0],
+  lines: [{ name: "rate", colour: "tone-4", getValue: it => it.learningRate }],
+};
+
 /** A run that is trained on the paper's profile has one reward. */
 const createGrpoPlots = (profile: string): readonly PlotDefinition<GrpoStep>[] => [
   {
     title: "Reward",
-    description: `Mean total of a step's attempts under the run's profile, with one standard deviation${profile === "paper" ? "" : ", and the total under the paper's profile"}`,
+    description: `Mean total of a step's attempts under ${profile}, the profile that the run is trained on${profile === "paper" ? "" : ", and under the paper's profile"}`,
+    note: "band: one standard deviation of the attempts",
     ...number(3),
     isWide: true,
-    lines: profile === "paper" ? [trainedReward] : [trainedReward, paperReward],
+    lines: [createTrainedReward(profile), ...(profile === "paper" ? [] : [paperReward])],
   },
   {
     title: "Parts",
@@ -136,6 +155,33 @@ const createGrpoPlots = (profile: string): readonly PlotDefinition<GrpoStep>[] =
     include: [0],
     lines: [{ name: "rollouts", colour: "tone-3", getValue: it => it.rolloutsPerSecond }],
   },
+  {
+    title: "Loss",
+    description: "The objective that the optimizer minimizes, with its KL term",
+    ...number(4),
+    lines: [{ name: "loss", colour: "tone-1", getValue: it => it.loss }],
+  },
+  gradientNorm,
+  {
+    title: "Clipped tokens",
+    description: "Share of the tokens whose ratio was clipped, so that they had no gradient",
+    ...share,
+    include: [0],
+    lines: [{ name: "share", colour: "tone-2", getValue: it => it.clipShare }],
+  },
+  learningRate,
+  {
+    title: "Seconds per step",
+    description: "The whole step, and its phases: calling servers, sampling tokens, learning",
+    ...number(1),
+    include: [0],
+    lines: [
+      { name: "whole step", colour: "tone-1", getValue: it => it.seconds.total },
+      { name: "servers", colour: "tone-2", dash: "5 3", getValue: it => it.seconds.environment },
+      { name: "sampling", colour: "tone-3", dash: "2 3", getValue: it => it.seconds.sampling },
+      { name: "learning", colour: "tone-4", dash: "9 3 2 3", getValue: it => it.seconds.learning },
+    ],
+  },
 ];
 
 const sft: readonly PlotDefinition<SftStep>[] = [
@@ -150,59 +196,71 @@ const sft: readonly PlotDefinition<SftStep>[] = [
       { name: "validation", colour: "tone-2", dash: "5 3", getValue: it => it.validation },
     ],
   },
-  {
-    title: "Gradient norm",
-    description: "Before clipping",
-    ...number(2),
-    include: [0],
-    lines: [{ name: "norm", colour: "tone-3", getValue: it => it.gradientNorm }],
-  },
-  {
-    title: "Learning rate",
-    description: "At the step",
-    format: formatScientific,
-    decimals: 1,
-    include: [0],
-    lines: [{ name: "rate", colour: "tone-4", getValue: it => it.learningRate }],
-  },
+  gradientNorm,
+  learningRate,
 ];
 
-interface PlotContent {
+/** Over how many steps lines are averaged; `auto`: a thirtieth of the steps. */
+export type Smoothing = "auto" | number;
+
+interface PlotsContent {
   readonly steps: readonly StepMetrics[];
   readonly checkpoints: readonly number[];
   /** Runs to draw beside this one. */
   readonly others: readonly OtherRun[];
+  readonly smoothing: Smoothing;
 }
 
-/** The plots of a run. `openStep` is called with a step that is clicked. */
+/** The plots of a run, with one cursor. `openStep` is called with a step that is clicked. */
 export function createPlots(
   { method, profile }: Pick<RunConfig, "method" | "profile">,
   openStep: (step: number) => void,
 ): {
   readonly elements: readonly HTMLElement[];
-  update(content: PlotContent): void;
+  update(content: PlotsContent): void;
   /** The plots as they are drawn. */
   listDrawn(): readonly DrawnPlot[];
 } {
   const definitions = (
     method === "grpo" ? createGrpoPlots(profile) : sft
   ) as readonly PlotDefinition<StepMetrics>[];
-  const plots = definitions.map(it => ({ lines: it.lines, plot: new Plot(it, openStep) }));
+  const moveCursor = (step: number | undefined) => {
+    for (const { plot } of plots) plot.setCursor(step);
+  };
+  const plots = definitions.map(it => ({
+    lines: it.lines,
+    plot: new Plot(it, { openStep, moveCursor }),
+  }));
   return {
     elements: plots.map(it => it.plot.element),
-    update({ steps, checkpoints, others }) {
-      for (const { lines, plot } of plots)
-        plot.update(
-          [
-            ...lines.map(it => createSeries(it, steps)),
+    update({ steps, checkpoints, others, smoothing }) {
+      const range = findRange([steps, ...others.map(it => it.steps)]);
+      const window = smoothing === "auto" ? Math.round(steps.length / 30) : smoothing;
+      for (const { lines, plot } of plots) {
+        const measured = lines.filter((it, i) => i === 0 || isMeasured(it, steps));
+        plot.update({
+          series: [
+            ...measured.map(it => createSeries(it, steps)),
             ...(lines.length <= maxComparedLines ? createOtherSeries(lines[0]!, others) : []),
           ],
           checkpoints,
-        );
+          range,
+          smoothing: window,
+        });
+      }
     },
     listDrawn: () => plots.flatMap(({ plot }) => plot.drawn ?? []),
   };
 }
+
+/** The first and the last step of any run. */
+const findRange = (runs: readonly (readonly StepMetrics[])[]): readonly [number, number] => [
+  Math.min(...runs.map(it => it[0]?.step ?? Infinity)),
+  Math.max(...runs.map(it => it.at(-1)?.step ?? 0)),
+];
+
+const isMeasured = ({ getValue }: LineDefinition<StepMetrics>, steps: readonly StepMetrics[]) =>
+  steps.some(it => getValue(it) !== undefined);
 
 /** A plot with more lines than this would become unreadable with those of other runs. */
 const maxComparedLines = 2;

@@ -97,7 +97,6 @@ export function registerRuns(
   const pages = new RunPages({
     extensionUri,
     runs,
-    transcripts,
     sendRequest: (request, monitor) => training.request(request, monitor),
     showLog: monitor => engines.showLog(monitor),
   });

@@ -1,16 +1,13 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
-import { CancellationError, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import { CancellationError, commands, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { OtherRun, RunPage, RunStatus, RunView } from "../../protocol/runPage.ts";
 import type { RunConfig } from "../../run/config.ts";
-import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { toEditorText } from "../shared/editorText.ts";
 import { type Page, PageCollection, type PageContent } from "../shared/page.ts";
 import { answer, answerPlain } from "../shared/pageSecurity.ts";
-import { pickMany, pickOne } from "../shared/quickInput.ts";
-import type { Transcripts } from "../attempts/transcripts.ts";
-import { indexGroups } from "../attempts/groupIndex.ts";
+import { pickMany } from "../shared/quickInput.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName, type Runs } from "./runs.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
@@ -22,7 +19,6 @@ export type RunRequest = "pause" | "resume" | "stop";
 interface RunPageDependencies {
   readonly extensionUri: Uri;
   readonly runs: Runs;
-  readonly transcripts: Transcripts;
   /** Carries out a request from a page. */
   readonly sendRequest: (request: RunRequest, monitor: RunMonitor) => Promise<void>;
   /** Opens the log of a run of TRL or verl. */
@@ -84,7 +80,7 @@ export class RunPages implements Disposable {
           return null;
         }),
         openStep: answer(z.object({ step: z.number() }), async ({ step }) => {
-          await this.#openAttempt(monitor, step);
+          await this.#showAttempts(monitor, step);
           return null;
         }),
         chooseOthers: answerPlain(() => this.#chooseOthers(monitor)),
@@ -120,8 +116,8 @@ export class RunPages implements Disposable {
     return chosen?.map(it => ({ run: it.label, steps: it.monitor.steps }));
   }
 
-  /** Lets the user choose an attempt of the recorded step nearest to `step`, and opens it. */
-  async #openAttempt(monitor: RunMonitor, step: number): Promise<void> {
+  /** Lists the attempts of the recorded step nearest to `step` in a table. */
+  async #showAttempts(monitor: RunMonitor, step: number): Promise<void> {
     const { state, activity } = monitor.status;
     if (state === "unreadable")
       throw new UserError(
@@ -136,18 +132,8 @@ export class RunPages implements Disposable {
         `${getRunName(monitor)} has no recorded attempts`,
         "set keepGroups in its configuration",
       );
-    const { groups } = await indexGroups(getGroupsFile(monitor.folder, nearest));
-    const entries = groups.flatMap(it => it.entries).toSorted((a, b) => b.total - a.total);
-    const items = entries.map(entry => ({
-      label: entry.total.toFixed(4),
-      description: `${entry.success ? "success" : "no success"} · ${entry.task}`,
-      entry,
-    }));
-    const question = { title: `Attempts of Step ${nearest}`, text: "Which attempt to open" };
-    const chosen = await pickOne(items, question).catch(ignoreCancellation);
-    if (!chosen) return;
-    const { entry } = chosen;
-    await this.#dependencies.transcripts.open({ kind: "attempt", monitor, step: nearest, entry });
+    const node: RunsNode = { kind: "step", monitor, step: nearest };
+    await commands.executeCommand("prove.showAttempts", node);
   }
 }
 

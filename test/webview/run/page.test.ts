@@ -70,9 +70,9 @@ test("a training run shows its progress, its key numbers and its plots", async (
     ],
   );
   expect(page.listNames("img")).toContain(
-    "Reward over 10 steps; last values: trained on 3.000, paper 1.500. Arrow keys move the cursor, Enter lists the attempts of the step.",
+    "Reward over 10 steps; last values: prove-plus 3.000, paper 1.500. Arrow keys move the cursor, Enter lists the attempts of the step.",
   );
-  expect(page.state).toEqual({ folder: view.folder });
+  expect(page.state).toEqual({ folder: view.folder, smoothing: "auto" });
 });
 
 test.each<[RunState, readonly string[]]>([
@@ -111,7 +111,7 @@ test("buttons follow the status, and the focus goes to the first new one", async
 test("new steps replace those that the trainer takes again", async () => {
   const page = await open();
   await page.sendEvent("stepsDone", [createStep(10), createStep(11)]);
-  expect(page.listNames("img")[0]).toMatch(/^Reward over 11 steps; last values: trained on 3\.100/);
+  expect(page.listNames("img")[0]).toMatch(/^Reward over 11 steps; last values: prove-plus 3\.100/);
 });
 
 test("arrow keys move a plot's cursor, and Enter lists the attempts of the step", async () => {
@@ -128,6 +128,56 @@ test("arrow keys move a plot's cursor, and Enter lists the attempts of the step"
   expect(readValues()).toBe("step 15.0%");
   press("Enter");
   expect(page.requests).toEqual([{ name: "openStep", params: { step: 1 } }]);
+});
+
+test("all plots show the values of the step that the cursor of one is at", async () => {
+  const page = await open();
+  const readValues = (title: RegExp) =>
+    page.find("img", title).closest("figure")!.querySelector("output")!.textContent;
+  page.find("img", /^Success over/).focus();
+  press("Home");
+  expect(readValues(/^Reward over/)).toBe("step 1prove-plus 2.100paper 1.500");
+  expect(readValues(/^Loss over/)).toBe("step 10.1000");
+  (document.activeElement as HTMLElement).blur();
+  expect(readValues(/^Reward over/)).toBe("prove-plus 3.000paper 1.500");
+});
+
+test("how the optimizer does is drawn, and the seconds that were measured", async () => {
+  const seconds = { sampling: 2, learning: 1.5, total: 4 };
+  const page = await open({ steps: createSteps(10).map(it => ({ ...it, seconds })) as never });
+  const plots = page.listNames("img").map(it => it.replace(/\. Arrow.*/, ""));
+  expect(plots.slice(-5)).toEqual([
+    "Loss over 10 steps; last values: loss 0.1000",
+    "Gradient norm over 10 steps; last values: norm 1.00",
+    "Clipped tokens over 10 steps; last values: share 0.0%",
+    "Learning rate over 10 steps; last values: rate 1e-4",
+    "Seconds per step over 10 steps; last values: whole step 4.0, sampling 2.0, learning 1.5",
+  ]);
+});
+
+test("curves are smoothed as a person chooses, also after a reload", async () => {
+  const page = await open();
+  const countFaint = () => page.main.querySelectorAll(".line.faint").length;
+  expect(countFaint()).toBe(0);
+  const list = page.find("combobox", /^/) as HTMLSelectElement;
+  list.selectedIndex = [...list.options].findIndex(it => it.text === "mean of 5 steps");
+  list.dispatchEvent(new Event("change"));
+  await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+  expect(countFaint()).toBeGreaterThan(0);
+  await openPage<RunPage>("run", { load: view }, page.state);
+  expect(document.querySelectorAll(".line.faint").length).toBeGreaterThan(0);
+});
+
+test("a plot has room for the steps of all runs, also where the other runs are not drawn", async () => {
+  const readLastTick = () => {
+    const plot = document.querySelector(".plot:nth-child(2) svg")!;
+    return [...plot.querySelectorAll("[text-anchor=middle]")].at(-1)!.textContent;
+  };
+  const page = await open({}, { chooseOthers: [{ run: "second", steps: createSteps(30) }] });
+  expect(readLastTick()).toBe("10");
+  page.click("button", "Draw Other Runs…");
+  await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+  expect(readLastTick()).toBe("30");
 });
 
 test("other runs are drawn with their names", async () => {
