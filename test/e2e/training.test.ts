@@ -87,7 +87,6 @@ test("training starts from the palette, and its curve grows", async () => {
   await workbench.chooseByKeyboard("A number of steps…");
   await workbench.answer("How many steps", "1000");
   await workbench.chooseByKeyboard("Automatic");
-  await checkVisible(workbench.notification("Training few-1"));
   await state("training").waitFor(stepTimeout);
   const curve = page().locator("figure svg path.line").first();
   await curve.waitFor(stepTimeout);
@@ -122,13 +121,13 @@ test("a second training is queued behind the first one, and removed from it in a
 
 test("after a reload, the training is followed again", async () => {
   await workbench.page.reload({ waitUntil: "domcontentloaded" });
-  await checkVisible(workbench.notification("Training few-1"));
   await workbench.rows("Runs").filter({ hasText: "few-1" }).click();
   await checkVisible(state("training"));
 });
 
-test("cancelling the notification stops the training and keeps its files", async () => {
-  await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
+test("stopping keeps the files of a training, which no notification has covered", async () => {
+  await checkGone(workbench.notification("few-1"));
+  await page().getByText("Stop", { exact: true }).click();
   await checkVisible(state("stopped"));
   await checkVisible(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
   expect(countSteps()).toBeGreaterThanOrEqual(2);
@@ -252,7 +251,7 @@ test("a run that has ended is trained longer", async () => {
   const progress = workbench.page.locator(".statusbar-item").filter({ hasText: /step \d+\/1001/ });
   await progress.waitFor(stepTimeout);
   await workbench.takePicture("run-trained-longer");
-  await workbench.notification("Training few-3").getByRole("button", { name: "Cancel" }).click();
+  await workbench.runCommand("PROVE: Stop Training");
   await checkVisible(workbench.rows("Runs").filter({ hasText: /few-3.*stopped/ }));
 });
 

@@ -29,8 +29,7 @@ function start(loaded: RunView): void {
   let isDrawPending = false;
   const stored = channel.loadState() as Partial<PageState> | undefined;
   let smoothing = stored?.smoothing ?? "auto";
-  const saveState = () =>
-    channel.saveState({ folder: view.folder, smoothing } satisfies PageState);
+  const saveState = () => channel.saveState({ folder: view.folder, smoothing } satisfies PageState);
   saveState();
   const plots = createPlots(view.config, step => run(channel.request("openStep", { step })));
   const alarms = createAlarmBox();

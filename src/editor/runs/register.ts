@@ -134,6 +134,7 @@ export function registerRuns(
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),
     resumeTraining: (node?: RunsNode) => training.requestFor("resume", node),
     extendTraining: (node?: RunsNode) => training.extend(node),
+    trainAgain: (node?: RunsNode) => training.trainAgain(node),
     stopTraining: (node?: RunsNode) => training.requestFor("stop", node),
     startQueued: (node?: RunsNode) => training.startQueued(node),
     removeFromQueue: (node?: RunsNode) => training.removeFromQueue(node),

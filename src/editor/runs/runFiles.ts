@@ -138,9 +138,9 @@ function checkIdle(monitor: RunMonitor, what: string): void {
     : new UserError(`${name} is training and cannot be ${what}`, "stop its training first");
 }
 
-/** Why there is nothing to choose from, and the states that a run may be in. */
+/** Why there is nothing to choose from, and the states that a run may be in; any if left out. */
 export interface RunChoice {
-  readonly states: readonly RunState[];
+  readonly states?: readonly RunState[] | undefined;
   readonly whenNone: string;
   /** Leaves out runs that the command is not for. */
   readonly isPossible?: (monitor: RunMonitor) => boolean;
@@ -154,7 +154,7 @@ export async function pickRun(
 ): Promise<RunMonitor> {
   const candidates = runs
     .list()
-    .filter(it => choice === undefined || choice.states.includes(it.status.state))
+    .filter(it => choice?.states?.includes(it.status.state) ?? true)
     .filter(it => choice?.isPossible?.(it) ?? true);
   if (candidates.length === 0)
     throw new ActionableError(choice?.whenNone ?? "there is no run yet", "start one", {

@@ -3,7 +3,7 @@
  * window that opens the folder later attaches to it.
  */
 import { basename, dirname } from "node:path";
-import { CancellationError, type CancellationToken, Uri, window, workspace } from "vscode";
+import { CancellationError, Uri, window, workspace } from "vscode";
 import { createRunConfigFrom } from "../../run/createRunConfig.ts";
 import { createRun, extendRun, measureTraining } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
@@ -15,16 +15,17 @@ import {
 } from "../../run/trainingFile.ts";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
-import { type ProgressReport, showInformation, showProgress } from "../shared/notifications.ts";
+import { showInformation, showViewProgress } from "../shared/notifications.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
-import { ActionableError, reportRejection } from "../shared/report.ts";
+import { ActionableError } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
 import { formatCount, formatList } from "../shared/text.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 import type { EngineTraining } from "./engineTraining.ts";
 import type { Evaluations } from "./evaluations.ts";
+import { canRepeat, createSeededRuns } from "./newSeeds.ts";
 import { confirmPlan, type PlanDocuments } from "./planPrompt.ts";
 import { pickRun, type RunChoice } from "./runFiles.ts";
 import type { RunMonitor } from "./runMonitor.ts";
@@ -168,6 +169,32 @@ export class Training {
   }
 
   /**
+   * Trains a run again with other seeds, one training after the other; without a node, the user
+   * chooses the run.
+   */
+  async trainAgain(node: RunsNode | undefined): Promise<void> {
+    requireTrust("training");
+    const { runs, getQueue } = this.#dependencies;
+    const monitor =
+      node?.monitor ??
+      (await pickRun(runs, "Which run to train again", {
+        whenNone: "there is no training that could be repeated",
+        isPossible: canRepeat,
+      }));
+    const title = `Train ${getRunName(monitor)} Again With New Seeds`;
+    const { count } = await pickOne(seedCounts, { title, text: "How many trainings" });
+    const isBusy = runs.listAttached().length > 0;
+    const folders = createSeededRuns(monitor, runs.list(), count);
+    const names = formatList(folders.map(it => basename(it)));
+    for (const it of folders) getQueue().add(it, "last");
+    // otherwise the queue says that the first one starts
+    if (isBusy)
+      void showInformation(
+        `Queued: ${names}. ${count === 1 ? "It starts" : "They start"} when the trainings before ${count === 1 ? "it" : "them"} have ended.`,
+      );
+  }
+
+  /**
    * Sends a request to the trainer; resuming a run without a trainer starts one, after a question
    * for how much longer if the run has ended. A queued run is started or removed from the queue.
    */
@@ -272,7 +299,7 @@ export class Training {
   }
 
   /**
-   * Starts the trainer on a run folder if it does not run yet, shows its progress until it exits,
+   * Starts the trainer on a run folder if it does not run yet, waits until it exits,
    * evaluates it and announces its end. The result is false if there was no end to announce.
    */
   async train(runFolder: string): Promise<boolean> {
@@ -281,8 +308,8 @@ export class Training {
     const isRunning = await monitor.attach();
     await workspaceState.update(startedKey, runFolder);
     let end: "steps" | "time" | "stop" | undefined;
-    await showProgress(`Training ${basename(runFolder)}`, async (progress, token) => {
-      progress.report({ message: "starting", increment: 0 });
+    // the status bar, the view and the page show how far it is, and can stop it
+    await showViewProgress("prove.runs", async () => {
       if (!isRunning) await this.#startTrainer(monitor);
       const subscription = monitor.onChange(change => {
         if (change.kind === "finished") end = change.by;
@@ -290,7 +317,7 @@ export class Training {
       try {
         await monitor.attach();
         if (!isRunning) getPages().show(monitor);
-        await reportProgress(monitor, progress, token);
+        await waitUntilDetached(monitor);
       } finally {
         subscription.dispose();
       }
@@ -350,6 +377,12 @@ export class Training {
   }
 }
 
+const seedCounts = [
+  { label: "Three", description: "enough to see how much chance does", count: 3 },
+  { label: "One", description: "", count: 1 },
+  { label: "Five", description: "", count: 5 },
+].map(it => ({ ...it, iconPath: icons.metrics }));
+
 /** A sentence of the end of a training and, if there is more to say, a second clause. */
 const joinClauses = (first: string, second: string): string =>
   `${first}${second && `: ${second}`}.`;
@@ -385,37 +418,18 @@ async function pickTrainingFile(): Promise<Uri> {
   return (await pickOne(items, question)).file;
 }
 
-/** Reports each step until the trainer exits. Cancelling asks the trainer to stop. */
-function reportProgress(
-  monitor: RunMonitor,
-  progress: ProgressReport,
-  token: CancellationToken,
-): Promise<void> {
-  return new Promise(resolve => {
-    let reportedStep = monitor.status.step;
-    const report = () => {
-      const { step, steps, activity } = monitor.status;
-      const last = monitor.steps.at(-1);
-      const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
-      const increment = steps ? (100 * (step - reportedStep)) / steps : 0;
-      progress.report({ message: `${activity}${reward}`, increment });
-      reportedStep = step;
-    };
-    const subscription = monitor.onChange(() => {
-      report();
-      resolveWhenDetached();
-    });
-    const resolveWhenDetached = () => {
+/** Resolves when the trainer has exited. */
+const waitUntilDetached = (monitor: RunMonitor): Promise<void> =>
+  new Promise(resolve => {
+    const check = () => {
       if (monitor.isAttached) return;
       subscription.dispose();
       resolve();
     };
-    token.onCancellationRequested(() => reportRejection(monitor.request("stop")));
-    report();
+    const subscription = monitor.onChange(check);
     // the trainer may have exited before the subscription
-    resolveWhenDetached();
+    check();
   });
-}
 
 /** Says how a training ended, such as "few-1 has finished after 52 steps". */
 function describeTrainingEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): string {

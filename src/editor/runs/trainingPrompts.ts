@@ -167,7 +167,8 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
   const making = createMakingItem(student, context, settings);
   const training = existing && {
     label: existing.label,
-    description: `${student.label} on ${existing.place} · ${settings}`,
+    // the same seed gives the same values
+    description: `${student.label} on ${existing.place} · ${settings}${existing.isLast ? " · same seed" : ""}`,
     iconPath: icons.metrics,
     findTasks: () => Promise.resolve(existing.file),
   };
@@ -203,6 +204,8 @@ const createMakingItem = (
 
 interface DefaultTasks extends FittingFile {
   readonly label: string;
+  /** Whether the last training was on them. */
+  readonly isLast: boolean;
   /** The name of the file, and what it has for the student. */
   readonly place: string;
 }
@@ -224,10 +227,12 @@ async function findDefaultTasks(
   if (!chosen) return undefined;
   const { file, train } = chosen;
   const count = train === 0 ? "no task to train on" : formatCounts(chosen);
+  const isLast = file.fsPath === stored.tasks;
   const first = stored.student === undefined ? "A first training" : "With the last settings";
   return {
     ...chosen,
-    label: file.fsPath === stored.tasks ? "The last training again" : first,
+    isLast,
+    label: isLast ? "The last training again" : first,
     place: `${basename(file.fsPath, ".tasks.jsonl")}, ${count}`,
   };
 }

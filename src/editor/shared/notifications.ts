@@ -74,6 +74,12 @@ export const showProgress = async <T>(
       ),
   );
 
+/** Shows in the title of a view that a job is being done, without a notification. */
+export const showViewProgress = async <T>(
+  viewId: `prove.${string}`,
+  run: () => Promise<T>,
+): Promise<T> => window.withProgress({ location: { viewId } }, run);
+
 interface StatusContent {
   /** The name of a product icon. */
   readonly icon: string;

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Uri } from "vscode";
 import type { ProveFolder } from "../../../src/editor/shared/proveFolder.ts";
 import { createRunConfig } from "../../../src/run/createRunConfig.ts";
+import { createRun, readRun } from "../../../src/run/folder.ts";
 import { acquireTrainerLock } from "../../../src/run/locks.ts";
 import { openTrainerSocket } from "../../../src/train/trainerSocket.ts";
 import { createVscode } from "../fakeVscode.ts";
@@ -38,6 +39,7 @@ vi.mock("vscode", () => {
 });
 const { Runs } = await import("../../../src/editor/runs/runs.ts");
 const { RunsTree } = await import("../../../src/editor/runs/runsTree.ts");
+const { createSeededRuns } = await import("../../../src/editor/runs/newSeeds.ts");
 const { TrainingQueue } = await import("../../../src/editor/runs/trainingQueue.ts");
 
 type Window = ReturnType<typeof openWindow>;
@@ -284,3 +286,29 @@ test("after a reload, one window follows the training that still runs", async ()
   expect(other.trainings.map(it => it.folder)).toEqual([getFolder("first")]);
   closeWindow(other);
 });
+
+const careless = join(import.meta.dirname, "../../../resources/models/careless");
+
+test("a run is repeated with seeds that no run like it has", () => {
+  const options = { tasks: "/some.tasks.jsonl", from: "careless", steps: 7 };
+  createRun(
+    getFolder("own"),
+    createRunConfig({ ...options, startedAt: new Date(0), seed: 4 }),
+    careless,
+  );
+  const monitor = window.runs.getMonitor(getFolder("own"));
+  const repeat = (count: number) => createSeededRuns(monitor, window.runs.list(), count);
+  expect(repeat(2)).toEqual(["own-seed-5", "own-seed-6"].map(getFolder));
+  expect(repeat(1)).toEqual([getFolder("own-seed-7")]);
+  const { began: _, seed, ...others } = readRun(getFolder("own-seed-6"));
+  expect(seed).toBe(6);
+  expect(readRun(getFolder("own"))).toMatchObject(others);
+  // a repeated run is named after the first one when it is repeated, too
+  const repeated = window.runs.getMonitor(getFolder("own-seed-7"));
+  expect(createSeededRuns(repeated, window.runs.list(), 1)).toEqual([getFolder("own-seed-8")]);
+});
+
+test("a run without the model that it started from is not repeated", () =>
+  expect(() => createSeededRuns(window.runs.getMonitor(getFolder("first")), [], 3)).toThrow(
+    "first does not have the model that it started from",
+  ));

@@ -144,7 +144,7 @@ test("all plots show the values of the step that the cursor of one is at", async
 
 test("how the optimizer does is drawn, and the seconds that were measured", async () => {
   const seconds = { sampling: 2, learning: 1.5, total: 4 };
-  const page = await open({ steps: createSteps(10).map(it => ({ ...it, seconds })) as never });
+  const page = await open({ steps: createSteps(10).map(it => ({ ...it, seconds })) });
   const plots = page.listNames("img").map(it => it.replace(/\. Arrow.*/, ""));
   expect(plots.slice(-5)).toEqual([
     "Loss over 10 steps; last values: loss 0.1000",
