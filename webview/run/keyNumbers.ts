@@ -203,7 +203,7 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
         : [
             [
               "checkpoints",
-              checkpoints.length ? formatCount(checkpoints.length, "checkpoint") : "none yet",
+              checkpoints.length ? formatCount(checkpoints.length, "checkpoint") : "none",
             ] as const,
           ]),
     ].flatMap(([name, value]) => [

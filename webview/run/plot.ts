@@ -296,7 +296,7 @@ function drawAxes({ x, y, height, right }: PlotLayout, format: ValueFormat): SVG
       format.format(it, decimals),
     ),
   ]);
-  const columns = Math.max(2, Math.floor((right - margin.left) / 80));
+  const columns = Math.max(3, Math.floor((right - margin.left) / 80));
   const steps = computeTicks(x.from, x.to, columns).filter(it => Number.isInteger(it));
   const stepLabels = steps.map(it =>
     svgElement(

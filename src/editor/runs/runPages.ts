@@ -5,6 +5,7 @@ import type { OtherRun, RunPage, RunStatus, RunView } from "../../protocol/runPa
 import type { RunConfig } from "../../run/config.ts";
 import { UserError } from "../../userError.ts";
 import { toEditorText } from "../shared/editorText.ts";
+import { showInformation } from "../shared/notifications.ts";
 import { type Page, PageCollection, type PageContent } from "../shared/page.ts";
 import { answer, answerPlain } from "../shared/pageSecurity.ts";
 import { pickMany } from "../shared/quickInput.ts";
@@ -134,6 +135,10 @@ export class RunPages implements Disposable {
       );
     const node: RunsNode = { kind: "step", monitor, step: nearest };
     await commands.executeCommand("prove.showAttempts", node);
+    if (nearest !== step)
+      void showInformation(
+        `Step ${step} was not recorded. The attempts are those of the nearest one, step ${nearest}.`,
+      );
   }
 }
 
