@@ -106,6 +106,12 @@ export interface Preset {
   readonly holdsOutSets: boolean;
   /** Share of the tasks in which the assistant has to recover from something itself. */
   readonly recoveryShare: number;
+  /** How often a day in a request is said by its distance from today, whoever the user is. */
+  readonly relativeDateShare: number;
+  /** How often a value is said by what is there now, where the templates allow it. */
+  readonly computedShare: number;
+  /** How often a change is asked for three to five things at once, where there are as many. */
+  readonly severalShare: number;
   /** Users may ask for something that undoes what they asked for before, without saying so. */
   readonly keepsContradictions: boolean;
 }
@@ -132,6 +138,9 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     scenarioShare: 0.53,
     holdsOutSets: false,
     recoveryShare: 0.1,
+    relativeDateShare: 0.45,
+    computedShare: 0.5,
+    severalShare: 0.35,
     keepsContradictions: false,
   },
   student: {
@@ -158,6 +167,9 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     scenarioShare: 0,
     holdsOutSets: true,
     recoveryShare: 0,
+    relativeDateShare: 0,
+    computedShare: 0,
+    severalShare: 0,
     keepsContradictions: true,
   },
 };

@@ -342,7 +342,7 @@ export function renderArgument(
   context: ConversationContext,
 ): string | undefined {
   const { now, random } = context;
-  const text = intent.argumentTexts[key];
+  const text = intent.valueTexts?.[key] ?? intent.argumentTexts[key];
   if (text === undefined) return undefined;
   const value = intent.arguments[key];
   if (typeof value === "number" && isMoneyField(intent.tool.inputSchema, key))

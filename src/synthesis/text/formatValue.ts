@@ -15,6 +15,8 @@ export type DateStyle =
 interface TimeStyle {
   readonly dates: DateStyle;
   readonly clock?: 12 | undefined;
+  /** How often a day is said by its distance from today, beside those of the style. */
+  readonly relativeShare?: number | undefined;
 }
 
 const datePatterns = {
@@ -33,18 +35,23 @@ interface ValueContext {
 
 export function formatValue(
   value: Json,
-  { now, persona: { dates, clock }, random }: ValueContext,
+  { now, persona: { dates, clock, relativeShare = 0 }, random }: ValueContext,
   isMoney = false,
 ): string {
   if (typeof value === "number")
     return isMoney && !Number.isInteger(value) ? value.toFixed(2) : String(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "string") return JSON.stringify(value);
-  if (datePatterns.minute.test(value)) {
-    const day = formatDate(value.slice(0, 10), now, dates, random);
-    return `${day} at ${formatTime(value.slice(11), clock)}`;
+  const isMinute = datePatterns.minute.test(value);
+  if (isMinute || datePatterns.date.test(value)) {
+    const date = value.slice(0, 10);
+    const distance =
+      relativeShare > 0 && random.boolean(relativeShare)
+        ? formatDistance(date, now, random)
+        : undefined;
+    const day = distance ?? formatDate(date, now, dates, random);
+    return isMinute ? `${day} at ${formatTime(value.slice(11), clock)}` : day;
   }
-  if (datePatterns.date.test(value)) return formatDate(value, now, dates, random);
   if (datePatterns.month.test(value)) return formatMonth(value, now);
   return value;
 }
@@ -111,6 +118,35 @@ function formatRelativeDay(
     random.boolean(0.7)
     ? `${weekday} next week`
     : undefined;
+}
+
+/** Numbers in words, as people say a few days or weeks. */
+const smallNumbers = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
+
+/**
+ * A day as seen from today, in words that can stand after "for", "to" and "until": `ten days from
+ * now`, `a week from Friday`, `Friday next week`, `three days ago`. Undefined for a day that is
+ * too far away.
+ */
+function formatDistance(date: string, now: string, random: Random): string | undefined {
+  const days = daysBetween(now, date);
+  const size = Math.abs(days);
+  const weekday = getWeekdayName(date);
+  const words: string[] = [];
+  const relative = formatRelativeDay(days, weekday, getWeekday(now), random);
+  if (relative !== undefined) words.push(relative);
+  if (days === -2) words.push("the day before yesterday");
+  if (size > 2 && size < smallNumbers.length && size !== 7)
+    words.push(`${smallNumbers[size]!} days ${days > 0 ? "from now" : "ago"}`);
+  if (size > 0 && size % 7 === 0 && size <= 28) {
+    const weeks = size === 7 ? "a week" : `${smallNumbers[size / 7]!} weeks`;
+    words.push(days > 0 ? `${weeks} from today` : `${weeks} ago`);
+  }
+  if (days > 8 && days < 14) words.push(`a week from ${weekday}`);
+  if (days > 15 && days < 21) words.push(`two weeks from ${weekday}`);
+  // since Monday, "last Friday" is the one before the weekend
+  if (days < -1 && days > -7 && getWeekday(date) > getWeekday(now)) words.push(`last ${weekday}`);
+  return words.length === 0 ? undefined : random.pick(words);
 }
 
 const formatOrdinal = (n: number): string =>

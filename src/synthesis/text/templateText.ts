@@ -58,9 +58,14 @@ export const tidyText = (text: string): string =>
     .replaceAll(/\b(the (?:\w+ )?(\w+)) (?:the|my) \2 /g, "$1 ")
     .replaceAll(/\bthe (\w+) (that|this) \1\b/g, "$2 $1")
     .replaceAll(
-      /\b[oO]n (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b/g,
+      /\b[oO]n (today|tomorrow|yesterday|the day (?:after tomorrow|before yesterday)|(?:a|two|three|four) weeks? (?:ago|from (?:today|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day))|(?:this|last) (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\w+ days ago)\b/g,
       "$1",
     )
+    .replaceAll(
+      /\b([oO]n|([Ss]tarting|[Bb]eginning)) (\w+ days) from now\b/g,
+      (_, __, lead = "", days) => `${lead as string} in ${days as string}`.trim(),
+    )
+    .replaceAll(/\bfrom (?=(?:a|two|three|four) weeks? from )/g, "starting ")
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
 

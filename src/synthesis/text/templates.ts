@@ -32,6 +32,9 @@
  *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",   a plain row is {value}
  *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] },
  *       "needs": { "category": ["Groceries", "Travel"] },   what the result must have; people would not ask for others
+ *       "computed": { "<key>": { "of": "limit" } },  the field of the entity that the argument replaces: it may be said as
+ *                                                   "20 euros more than now" or "a week later"; with
+ *                                                   "shares": { "half of the balance": 0.5 } as one of these parts of the field
  *       "undoes": "banking_freeze_card",            nobody asks for this on something right after that tool
  *       "others": "author" } },                     the field of a row that says whose it is; nobody asks for it with their own
  *   "reasons": ["I am going through my money matters."] }   fillers for any tool of the server; `reasons` are whole sentences
@@ -117,6 +120,15 @@ const toolTemplatesSchema = z.strictObject({
   item: z.union([z.string(), repliesSchema]).optional(),
   refused: z.record(z.string(), textsSchema).optional(),
   needs: z.record(z.string(), jsonSchema).optional(),
+  computed: z
+    .record(
+      z.string(),
+      z.strictObject({
+        of: z.string(),
+        shares: z.record(z.string(), z.number().gt(0)).optional(),
+      }),
+    )
+    .optional(),
   undoes: z.string().optional(),
   others: z.string().optional(),
 });

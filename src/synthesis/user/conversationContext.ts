@@ -47,6 +47,12 @@ export interface ConversationContext extends ConversationDomain {
   readonly wordings?: ReadonlyMap<string, MentionText>;
   /** Entities are named in as few words as possible. */
   readonly isMinimal: boolean;
+  /** How often a day in a request is said by its distance from today. */
+  readonly relativeDateShare?: number;
+  /** How often a value is said by what is there now; never where absent. */
+  readonly computedShare?: number;
+  /** How often a change is asked for several things at once; only now and then for two if absent. */
+  readonly severalShare?: number;
   /** An example of a schema with the names and dates of the session's world. */
   readonly localize?: (example: Json) => Json;
 }

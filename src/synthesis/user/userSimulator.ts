@@ -408,7 +408,8 @@ function changeRefusedIntent(refused: Intent, search: IntentSearch): Intent | un
 function repeatIntent(last: Intent | undefined, search: IntentSearch): Intent | undefined {
   const { templates, declarations, random } = search.context;
   const choices = last && templates.tools[last.tool.name]?.again;
-  if (!choices) return undefined;
+  // "and the other one, too" leaves open whether the value or the change is the same
+  if (!choices || last.computed) return undefined;
   const declaration = declarations.get(last.tool.name)!;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const template = random.pick(choices);

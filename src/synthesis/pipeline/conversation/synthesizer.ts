@@ -206,10 +206,14 @@ export class Synthesizer {
     random: Random,
   ): Pick<Preparation, "context" | "session"> {
     const { home, servers, sessionSeed } = specification;
+    const { relativeDateShare, computedShare, severalShare } = this.#context.preset;
     const session = openSessionByName(this.#options.catalog, { servers, seed: sessionSeed });
     const context: ConversationContext = {
       ...this.#createDomain(specification, n),
       persona: specification.persona,
+      ...(relativeDateShare > 0 ? { relativeDateShare } : {}),
+      ...(computedShare > 0 ? { computedShare } : {}),
+      ...(severalShare > 0 ? { severalShare } : {}),
       isMinimal: specification.info === "minimal",
       now: session.state[home]!.clock,
       random,

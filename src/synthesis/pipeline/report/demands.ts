@@ -19,7 +19,8 @@ export interface TaskDemands {
    * Shares of the plain values in the arguments of goal calls, by the first that applies: the user
    * has said the value as it is; an earlier result or call has it; it is a date, a time, a flag, a
    * word of a fixed set, or a text that the user has said in other letters or order; or none of
-   * these, so that it was computed or inferred.
+   * these, so that it was computed or inferred. A day that nobody has named by its number in the
+   * month, such as "a week from Friday", is computed.
    */
   readonly verbatim: number;
   readonly lookedUp: number;
@@ -43,7 +44,12 @@ type Source = "verbatim" | "lookedUp" | "normalized" | "computed";
 type Hits = "oneHit" | "severalHits" | "noHit";
 
 const relativeDate =
-  /\b(?:today|tonight|tomorrow|yesterday|(?:next|this|last|coming) (?:\w+day|week|month|weekend)|(?:in|within) (?:\w+) (?:days?|weeks?|months?)|(?:days?|weeks?|months?) (?:ago|from (?:now|today)|later|earlier))\b/i;
+  /\b(?:today|tonight|tomorrow|yesterday|(?:next|this|last|coming) (?:\w+day|week|month|weekend)|(?:in|within) (?:\w+) (?:days?|weeks?|months?)|(?:days?|weeks?|months?) (?:ago|from (?:now|\w+day)|later|earlier)|\w+day next week)\b/i;
+
+const month =
+  "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+const dayOfMonth = String.raw`(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? ${month}|${month} \d{1,2}|\d{4}-\d{2}-\d{2})`;
+const plainDates = new RegExp(String.raw`\b${dayOfMonth}\b`, "gi");
 
 export class DemandCounts {
   #tasks = 0;
@@ -127,6 +133,8 @@ function findSource(value: Scalar, said: string, seen: ReadonlySet<Scalar>): Sou
   if (typeof value !== "boolean" && seen.has(value)) return "lookedUp";
   if (typeof value === "boolean") return "normalized";
   if (typeof value === "number") return "computed";
+  const day = value.match(/^\d{4}-\d{2}-(\d{2})/)?.[1];
+  if (day !== undefined && !namesDay(said, Number(day))) return "computed";
   const isFixed = /^[a-z][a-z_]*$/.test(value) || /^\d{4}-\d{2}|^\d{2}:\d{2}$/.test(value);
   const heard = new Set(normalizeText(said).split(" "));
   return isFixed ||
@@ -136,6 +144,10 @@ function findSource(value: Scalar, said: string, seen: ReadonlySet<Scalar>): Sou
     ? "normalized"
     : "computed";
 }
+
+/** Whether the user has named a day by its number in a month. */
+const namesDay = (said: string, day: number): boolean =>
+  (said.match(plainDates) ?? []).some(it => it.match(/\d+/g)?.some(n => Number(n) === day));
 
 function toShares<K extends string>(counts: Readonly<Record<K, number>>): Record<K, number> {
   const values = Object.entries<number>(counts);

@@ -17,6 +17,7 @@ import { markVerbatim, chooseAlternatives, fillSlots, findSlots } from "../../te
 import type { ConversationContext } from "../conversationContext.ts";
 import { addPassedEntity, chooseEntities, isSelf, pickInstance } from "./entityArguments.ts";
 import type { Intent, IntentDraft, IntentRequest } from "./intent.ts";
+import { computeValue } from "./computedValues.ts";
 import { composeValue, isComposed } from "./objectValues.ts";
 import { isDate, isDateTime, pickArgumentValue, renderArgumentValue } from "./plainValues.ts";
 import { type EntityId } from "../../../trajectory/entities.ts";
@@ -41,8 +42,11 @@ export function createIntent(
     addLabels(context, request, wantedKeys, draft) &&
     addValues(context, request, wantedKeys, draft);
   if (!isComplete) return undefined;
+  const { computed, valueTexts, ...said } = draft;
   const correction =
-    withheld === undefined ? createSelfCorrection(context, request, template, draft) : undefined;
+    withheld === undefined && computed.length === 0
+      ? createSelfCorrection(context, request, template, draft)
+      : undefined;
   const clause = fillSlots(template, slot =>
     correction?.key === slot ? correction.text : draft.argumentTexts[slot],
   );
@@ -50,7 +54,8 @@ export function createIntent(
   const replies =
     getOwnReplies(request.template) ?? (asksTheSame(request, slots) ? base?.replies : undefined);
   return {
-    ...draft,
+    ...said,
+    ...(computed.length > 0 ? { computed, valueTexts } : {}),
     tool: declaration.tool,
     arguments: sortArguments(declaration.tool, draft.arguments),
     clause,
@@ -78,6 +83,8 @@ function startDraft(request: IntentRequest, slots: readonly string[]): IntentDra
       ({ instance: { id } }) => !isReplaced(id) && !isDropped(id),
     ),
     argumentTexts: { ...getCarriedTexts(request), ...passed?.slotTexts },
+    computed: [],
+    valueTexts: {},
   };
 }
 
@@ -164,8 +171,9 @@ function addValues(
   wantedKeys: ReadonlySet<string>,
   draft: IntentDraft,
 ): boolean {
-  const { declaration, base, isSettled, passed } = request;
+  const { declaration, base, isSettled, passed, withheld, isDeliberate } = request;
   const { tool } = declaration;
+  const mayCompute = !base && withheld === undefined && !isDeliberate;
   for (const { key, schema, isSensitive } of declaration.values) {
     const passedValue = passed?.values[key];
     if (!wantedKeys.has(key) && passedValue === undefined) continue;
@@ -179,6 +187,18 @@ function addValues(
       continue;
     }
     const { mentions } = draft;
+    const computed =
+      mayCompute && passedValue === undefined
+        ? computeValue(context, { tool, key, schema }, mentions)
+        : undefined;
+    if (computed) {
+      const { value } = computed;
+      draft.arguments[key] = value;
+      draft.argumentTexts[key] = computed.text;
+      draft.valueTexts[key] = renderArgumentValue(context, { tool, key, schema, value });
+      draft.computed.push(computed.source);
+      continue;
+    }
     const owners = isSensitive ? mentions : [];
     const value =
       settledValue ?? pickArgumentValue(context, { tool, key, schema, owners, mentions });

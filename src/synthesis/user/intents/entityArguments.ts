@@ -154,14 +154,15 @@ function chooseSpokenValue(
   { entity, schema }: EntityInput,
   draft: IntentDraft,
 ): SaidValue | undefined {
-  const { now, persona, random } = context;
+  const { now, persona, random, relativeDateShare } = context;
+  const style = relativeDateShare === undefined ? {} : { relativeShare: relativeDateShare };
   const value = generateValue(context, schema);
   if (!isEntityId(value)) return undefined;
   draft.mentions.push({
     instance: { entity, id: value, facts: {}, parents: {} },
     isIdSpoken: true,
   });
-  return { value, text: formatValue(value, { now, persona, random }) };
+  return { value, text: formatValue(value, { now, persona: { ...persona, ...style }, random }) };
 }
 
 /** Whether an instance is the user. */

@@ -18,8 +18,9 @@ import {
   type EntityInstance,
 } from "../entities/entitySample.ts";
 import { readOn } from "./wholeLists.ts";
+import type { ValueSource } from "./computedValues.ts";
 import type { Intent, IntentRequest } from "./intent.ts";
-import { LookUpPlan, type LookUpOptions } from "../entities/lookUps.ts";
+import { listRows, LookUpPlan, type LookUpOptions } from "../entities/lookUps.ts";
 import { substitutePartialNames } from "../entities/entityMentions.ts";
 import { Referents } from "../entities/referents.ts";
 import { meets } from "../../text/replies.ts";
@@ -121,6 +122,8 @@ export class FeasibilityChecker {
     );
     if (typeof missingCapability === "string") return missingCapability;
     if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
+    if (!(intent.computed ?? []).every(it => this.#isShown(it)))
+      return "nobody would see what it is now";
     const result = this.#readOn(this.checkIntent({ intent, declaration }));
     const objection =
       this.#findMisfit(result) ??
@@ -133,6 +136,22 @@ export class FeasibilityChecker {
         ...(missing ? { missingCapability: missing } : {}),
       }
     );
+  }
+
+  /** Whether the assistant sees the field that a value is computed from, as it is now. */
+  #isShown({ mention: { instance, partialName }, field }: ValueSource): boolean {
+    const { declarations } = this.#context;
+    const has = (it: ResultEntity) =>
+      it.entity === instance.entity &&
+      it.id === instance.id &&
+      it.facts[field] === instance.facts[field];
+    if (this.context.known.has(getEntityKey(instance)))
+      return this.knowledge.listCurrent().some(({ name, value }) => {
+        const declaration = declarations.get(name);
+        return declaration !== undefined && findEntities(declaration, value).some(has);
+      });
+    const lookUp = partialName === undefined && this.lookUpPlan.lookUps.get(getEntityKey(instance));
+    return lookUp ? listRows(lookUp, instance, this.#fork).some(has) : false;
   }
 
   /** The result of the whole list, if the user wants it and the first page is cut. */

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Tool } from "../../../environment/server.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { type EntityInstance, type MentionText, getEntityKey } from "../entities/entitySample.ts";
+import type { ValueSource } from "./computedValues.ts";
 import type { ClauseTemplate, ReplyTemplate } from "../../text/templates.ts";
 
 export interface Intent {
@@ -23,6 +24,9 @@ export interface Intent {
   readonly isContinued?: boolean;
   /** How each argument was put into words; replies use the same words. */
   readonly argumentTexts: Readonly<Record<string, string>>;
+  /** The fields that computed values come from, and the values as the assistant says them. */
+  readonly computed?: readonly ValueSource[];
+  readonly valueTexts?: Readonly<Record<string, string>>;
   /**
    * A read that the user does not ask for and that has to be made first, because some of the
    * arguments are in its result.
@@ -81,6 +85,8 @@ export interface IntentDraft {
   readonly arguments: Record<string, Json>;
   readonly mentions: EntityMention[];
   readonly argumentTexts: Record<string, string>;
+  readonly computed: ValueSource[];
+  readonly valueTexts: Record<string, string>;
 }
 
 // What an assistant has to find out or put right itself before it can do what the user asked for.

@@ -115,7 +115,7 @@ export class IntentSearch {
           template: this.pickTemplate(forms),
           flow: flow ?? (continues ? ownFlow : {}),
         },
-        context,
+        { ...(context ?? this.context), computedShare: 0 },
         options,
       );
     return findRecovery({ declaration, check }, this);

@@ -115,20 +115,29 @@ function hasPatternFor(schema: JsonSchema, example: string): boolean {
 
 const patterns = new Map<string, RegExp>();
 
+const isDayOrTime = (value: Json): boolean =>
+  typeof value === "string" && /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/.test(value);
+
 /** An argument's value in the user's words. */
 export function renderArgumentValue(
-  { templates, now, persona, random }: ConversationContext,
+  { templates, now, persona, random, relativeDateShare }: ConversationContext,
   { tool, key, schema, value }: Argument & { readonly value: Json },
 ): string {
+  const style = relativeDateShare === undefined ? {} : { relativeShare: relativeDateShare };
+  const isDay = relativeDateShare !== undefined && isDayOrTime(value);
   const own = findArgumentTemplates(templates, tool.name, key);
   const words = own?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
+  const format = () =>
+    formatValue(
+      value,
+      { now, persona: { ...persona, ...style }, random },
+      isMoney(key.split(".").at(-1)!, schema),
+    );
+  // "tomorrow" begins a sentence like any other word
+  const mark = isDay ? (it: string) => it : markVerbatim;
   const text = words
     ? random.pick(words)
-    : markVerbatim(
-        Array.isArray(value)
-          ? joinWithAnd(value.map(String))
-          : formatValue(value, { now, persona, random }, isMoney(key.split(".").at(-1)!, schema)),
-      );
+    : mark(Array.isArray(value) ? joinWithAnd(value.map(String)) : format());
   return own?.say
     ? fillSlots(chooseAlternatives(random.pick(own.say), random), slot =>
         slot === "value" ? text : undefined,

@@ -269,7 +269,7 @@ export class ScenarioSteps {
           flow: { ...flow, ...request.flow },
           isDeliberate: isDeliberate(step),
         },
-        own,
+        { ...(own ?? checker.context), computedShare: 0 },
         options,
       );
     };

@@ -21,7 +21,7 @@ import type { PlannedIntent, RefusalOdds, UserTurn } from "../userPlan.ts";
 import { addValueToClause, withholdValue, type WithheldValue } from "./withheldValue.ts";
 import { pointingWords, substitutePartialNames } from "../entities/entityMentions.ts";
 import { isRequest } from "../../text/grammar.ts";
-import { fillSlots } from "../../text/templateText.ts";
+import { fillSlots, joinWithAnd } from "../../text/templateText.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import type { Random } from "../../../environment/random.ts";
 
@@ -104,7 +104,7 @@ class TurnBuilder {
         ? createPairedIntent(result, this.#search)
         : undefined;
     if (pair) {
-      this.#intents.push(intent, pair.intent);
+      this.#intents.push(intent, ...pair.intents);
       this.#clauses.push(pair.clause);
       return false;
     }
@@ -235,25 +235,32 @@ export function composeUserText(
   return composeTurn(clauses, position, voice, filler);
 }
 
-// Combines two intents in one clause: `freeze the Travel card and the Gift card`.
+// Combines intents in one clause: `freeze the Travel card and the Gift card`.
 
 /** How often the same is asked for two instances, and how often with the word "both". */
 const pairShares = { pair: 0.08, both: 0.3 };
 
-/** The same intent for another instance, with the clause that asks for both. */
+/** How many more the same write is asked for, where it is asked for several. */
+const others = { least: 2, most: 4 };
+
+/** The same intent for other instances, with the clause that asks for all of them. */
 function createPairedIntent(
   { intent, declaration, outcome }: FeasibilityResult,
   search: IntentSearch,
-): { readonly intent: Intent; readonly clause: string } | undefined {
-  const { random, sample } = search.context;
-  const { template } = intent;
+): { readonly intents: readonly Intent[]; readonly clause: string } | undefined {
+  const { random, sample, severalShare = 0 } = search.context;
+  const { template, tool } = intent;
+  // nobody puts the same booking on four lists
+  const mayBeSeveral = severalShare > 0 && tool.effect === "write" && intent.mentions.length === 1;
+  const wantsSeveral = mayBeSeveral && random.boolean(severalShare);
   if (
     outcome.kind !== "ok" ||
     intent.prerequisite ||
     intent.recovery ||
+    intent.computed ||
     substitutePartialNames(intent) ||
     search.plan.linkSteps ||
-    !random.boolean(pairShares.pair) ||
+    !(wantsSeveral || random.boolean(pairShares.pair)) ||
     !isRequest(template)
   )
     return undefined;
@@ -269,15 +276,24 @@ function createPairedIntent(
   const hasSecret = declaration.values.some(it => it.isSensitive && it.key in intent.arguments);
   if (inputs.length === 0 || hasSecret) return undefined;
   const { key } = random.pick(inputs);
-  const other = search.findAccepted(
-    { declaration, template: `{${key}}`, base: intent },
-    it => it.arguments[key] !== intent.arguments[key],
-  );
-  if (!other || pointingWords.test(other.argumentTexts[key]!)) return undefined;
-  const lead = random.boolean(pairShares.both) ? "both " : "";
-  const names = `${lead}${intent.argumentTexts[key]!} and ${other.argumentTexts[key]!}`;
+  const found: Intent[] = [];
+  const count = wantsSeveral ? others.least + random.integer(others.most - others.least + 1) : 1;
+  for (let draw = 0; draw < 2 * count && found.length < count; draw++) {
+    const other = search.findAccepted(
+      { declaration, template: `{${key}}`, base: intent },
+      it =>
+        [intent, ...found].every(of => of.arguments[key] !== it.arguments[key]) &&
+        !pointingWords.test(it.argumentTexts[key]!) &&
+        !it.argumentTexts[key]!.includes(" and "),
+    );
+    if (other) found.push(other);
+    else if (count === 1) break;
+  }
+  if (found.length === 0) return undefined;
+  const lead = found.length === 1 && random.boolean(pairShares.both) ? "both " : "";
+  const names = lead + joinWithAnd([intent, ...found].map(it => it.argumentTexts[key]!));
   const clause = fillSlots(template, slot => (slot === key ? names : intent.argumentTexts[slot]))!;
-  return { intent: other, clause };
+  return { intents: found, clause };
 }
 
 // Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn.
@@ -303,7 +319,7 @@ function createFallback(result: FeasibilityResult, search: IntentSearch): Intent
   const { intent, declaration, outcome } = result;
   // after a partial name the server's refusal is expected, and a question has no alternative
   if (substitutePartialNames(intent) || intent.clause.endsWith("?")) return undefined;
-  if (intent.recovery) return undefined;
+  if (intent.recovery || intent.computed) return undefined;
   const { templates, random } = search.context;
   const ownTemplates = templates.tools[intent.tool.name]!.otherwise;
   const isNeeded = outcome.kind !== "ok";
