@@ -9,7 +9,7 @@ import { isMoney } from "../../text/formatValue.ts";
 import { findArgumentTemplates } from "../../text/templates.ts";
 import { chooseAlternatives, fillSlots, markVerbatim } from "../../text/templateText.ts";
 import type { ConversationContext } from "../conversationContext.ts";
-import type { EntityMention } from "./intent.ts";
+import type { EntityMention, ValueSource } from "./intent.ts";
 import { isDate, isDateTime, type Argument } from "./plainValues.ts";
 
 /** A value with the user's words for it, and what it is computed from. */
@@ -17,12 +17,6 @@ export interface ComputedValue {
   readonly value: Json;
   readonly text: string;
   readonly source: ValueSource;
-}
-
-/** The field of an entity that has to be looked at. */
-export interface ValueSource {
-  readonly mention: EntityMention;
-  readonly field: string;
 }
 
 /** A value computed from a field that the templates name, or undefined where none fits. */

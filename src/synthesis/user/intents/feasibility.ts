@@ -18,8 +18,7 @@ import {
   type EntityInstance,
 } from "../entities/entitySample.ts";
 import { readOn } from "./wholeLists.ts";
-import type { ValueSource } from "./computedValues.ts";
-import type { Intent, IntentRequest } from "./intent.ts";
+import type { Intent, IntentRequest, ValueSource } from "./intent.ts";
 import { listRows, LookUpPlan, type LookUpOptions } from "../entities/lookUps.ts";
 import { substitutePartialNames } from "../entities/entityMentions.ts";
 import { Referents } from "../entities/referents.ts";

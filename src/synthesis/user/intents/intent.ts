@@ -7,7 +7,6 @@ import type { Json, JsonObject } from "../../../environment/json.ts";
 import type { Tool } from "../../../environment/server.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { type EntityInstance, type MentionText, getEntityKey } from "../entities/entitySample.ts";
-import type { ValueSource } from "./computedValues.ts";
 import type { ClauseTemplate, ReplyTemplate } from "../../text/templates.ts";
 
 export interface Intent {
@@ -44,6 +43,12 @@ export interface Intent {
 /** An instance as a clause refers to it. */
 export interface EntityMention extends Omit<MentionText, "text"> {
   readonly instance: EntityInstance;
+}
+
+/** The field of an entity that has to be looked at. */
+export interface ValueSource {
+  readonly mention: EntityMention;
+  readonly field: string;
 }
 
 /** Values that the result of one call passes on to the arguments of another. */
