@@ -240,6 +240,11 @@ test("the attempt that is selected for compare is marked after its table was hid
   await marked.click();
   await checkVisible(page.getByRole("button", { name: /^Select .* for compare$/ }).first());
   await checkGone(marked);
+  await page.locator("tr[data-key]").first().click({ button: "right" });
+  await workbench.chooseFromMenu("Select for Compare");
+  await checkVisible(marked);
+  await marked.click();
+  await checkGone(marked);
   await workbench.closeEditors();
 });
 

@@ -24,6 +24,7 @@ const selectors: Readonly<Record<string, string>> = {
   combobox: "select",
   row: "tr",
   cell: "td",
+  columnheader: "th",
 };
 
 export class PageTester<Contract extends PageContract> {

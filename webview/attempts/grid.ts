@@ -14,10 +14,10 @@ interface GridContent {
   /** Identifies a row while rows are sorted and filtered. */
   readonly getKey: (position: number) => number;
   readonly createCell: (position: number, column: Column) => HTMLElement;
-  /** In pixels. */
-  readonly actionsWidth: number;
-  /** The cell with the row's buttons, which comes second. */
-  readonly createActions: (position: number) => HTMLElement;
+  /** The buttons of a row. They lie over the right end of the row that is pointed at or focused. */
+  readonly createActions: (position: number) => readonly HTMLElement[];
+  /** What the commands of a row's context menu get. */
+  readonly getMenuContext: (position: number) => object;
 }
 
 interface GridListeners {
@@ -70,16 +70,14 @@ export class Grid {
   update(content: GridContent): void {
     this.#content = content;
     this.#columnGroup.replaceChildren(
-      ...insertSecond(
-        content.columns.map(it => it.width),
-        content.actionsWidth,
-      ).map(width => {
+      // the buttons take no room of their own
+      ...[...content.columns.map(it => it.width), 0].map(width => {
         const column = element("col");
         column.style.width = `${width}px`;
         return column;
       }),
     );
-    const width = content.columns.reduce((sum, it) => sum + it.width, content.actionsWidth);
+    const width = content.columns.reduce((sum, it) => sum + it.width, 0);
     this.#table.style.width = `${width}px`;
     this.#table.setAttribute("aria-rowcount", String(content.count + 1));
     this.#drawHead(content);
@@ -91,8 +89,8 @@ export class Grid {
       ? (findFocused() as HTMLElement).dataset["column"]
       : undefined;
     const cells = columns.map(it => this.#createHeadCell(it, sort));
-    const actions = element("th", { scope: "col" }, "Open");
-    this.#head.replaceChildren(...insertSecond(cells, actions));
+    const actions = element("th", { scope: "col", class: "actions", "aria-label": "Open" });
+    this.#head.replaceChildren(...cells, actions);
     if (focused !== undefined)
       giveFocus(this.#head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`));
   }
@@ -171,7 +169,7 @@ export class Grid {
 
   #createRow(
     position: number,
-    { columns, getKey, createCell, createActions }: GridContent,
+    { columns, getKey, createCell, createActions, getMenuContext }: GridContent,
     isStop: boolean,
   ): HTMLElement {
     const row = element(
@@ -180,11 +178,14 @@ export class Grid {
         "aria-rowindex": String(position + 2),
         "data-position": String(position),
         "data-key": String(getKey(position)),
+        "data-vscode-context": JSON.stringify(getMenuContext(position)),
         tabindex: "-1",
       },
-      ...insertSecond(
-        columns.map(it => createCell(position, it)),
-        createActions(position),
+      ...columns.map(it => createCell(position, it)),
+      element(
+        "td",
+        { class: "actions" },
+        element("div", { class: "buttons" }, ...createActions(position)),
       ),
     );
     setTabStop(row, isStop);
@@ -261,12 +262,6 @@ function updateChildren(parent: Element, children: readonly Element[]): void {
     if (parent.children[i] !== it) parent.insertBefore(it, parent.children[i] ?? null);
   });
 }
-
-const insertSecond = <Item>([first, ...others]: readonly Item[], second: Item): Item[] => [
-  first!,
-  second,
-  ...others,
-];
 
 function createSpacer(height: number, columns: number): HTMLElement {
   const cell = element("td", { colspan: String(columns) });

@@ -144,7 +144,7 @@ function update(): void {
   const column =
     columns.find(it => it.name === sort.column) ??
     columns.find(it => it.name === "attempt") ??
-    columns[0]!;
+    columns.find(it => it.name === "task")!;
   const matches = createMatcher({
     text: state.filter ?? "",
     failuresOnly: state.failuresOnly ?? false,
@@ -166,8 +166,8 @@ function update(): void {
     sort: { ...sort, column: column.name },
     getKey: position => order[position]!,
     createCell,
-    actionsWidth: rows.some(it => it.step !== undefined) ? 236 : haveRewards(rows) ? 180 : 124,
     createActions,
+    getMenuContext,
   });
 }
 
@@ -211,7 +211,7 @@ function createCell(position: number, column: Column): HTMLElement {
   );
 }
 
-const createActions = (position: number): HTMLElement => {
+const createActions = (position: number): readonly HTMLElement[] => {
   const index = order[position]!;
   const row = rows[index]!;
   const name = describe(row);
@@ -236,15 +236,29 @@ const createActions = (position: number): HTMLElement => {
     { "aria-label": `Show the group of ${name}` },
     "Group",
   );
-  return element(
-    "td",
-    { class: "actions" },
+  return [
     createOpenLink("Step", `Step through ${name}`, position, "debugger"),
-    haveRewards(rows) && createOpenLink("Reward", `Show the reward of ${name}`, position, "reward"),
+    ...(haveRewards(rows)
+      ? [createOpenLink("Reward", `Show the reward of ${name}`, position, "reward")]
+      : []),
     compare,
-    row.step !== undefined && group,
-  );
+    ...(row.step === undefined ? [] : [group]),
+  ];
 };
+
+/** Names the attempt for the commands of the context menu, some of which depend on the keys. */
+function getMenuContext(position: number): object {
+  const { line, step, attempt, part, task } = rows[order[position]!]!;
+  return {
+    webviewSection: "attempt",
+    preventDefaultContextMenuItems: true,
+    kind: "row",
+    subject: view?.subject,
+    row: { line, step, attempt, part, task },
+    isScored: haveRewards(rows),
+    isInRun: step !== undefined,
+  };
+}
 
 const describe = ({ task, attempt }: AttemptRow) =>
   `${escapeInvisible(task)}${attempt === undefined ? "" : `, attempt ${attempt + 1}`}`;

@@ -111,7 +111,7 @@ const paperColumn = {
 const successColumn: Column = {
   name: "success",
   title: "Success",
-  width: 80,
+  width: 100,
   read: it => (it.success === undefined ? undefined : Number(it.success)),
   format: it => (it === 1 ? "yes" : "no"),
 };
@@ -120,9 +120,20 @@ const rewardColumn: Column = {
   format: formatReward,
 };
 const scoreColumn: Column = {
-  ...createNumberColumn("score", "Score", 80, it => it.score),
+  ...createNumberColumn("score", "Score", 96, it => it.score),
   format: it => String(it),
 };
+
+const errorColumn: Column = {
+  name: "error",
+  title: "First Error",
+  width: 270,
+  read: ({ error, unscorable, note }) =>
+    note && error
+      ? `${error} (${note})`
+      : (error ?? note ?? (unscorable && `no reward: ${unscorable}`)),
+};
+const taskColumn: Column = { name: "task", title: "Task", width: 330, read: it => it.task };
 
 const serverColumn: Column = {
   name: "server",
@@ -141,11 +152,13 @@ export const createColumns = (
   rows: readonly AttemptRow[],
   weights: PartWeights,
 ): readonly Column[] => [
-  { name: "task", title: "Task", width: 250, read: it => it.task },
-  ...(rows.some(it => it.step !== undefined) ? [stepColumn] : []),
-  ...(rows.some(it => it.attempt !== undefined) ? [attemptColumn] : []),
+  // what tells failures apart comes first, so that a narrow panel shows it
   ...(haveRewards(rows) ? [successColumn, rewardColumn] : []),
   ...(rows.some(it => it.score !== undefined) ? [scoreColumn] : []),
+  errorColumn,
+  taskColumn,
+  ...(rows.some(it => it.step !== undefined) ? [stepColumn] : []),
+  ...(rows.some(it => it.attempt !== undefined) ? [attemptColumn] : []),
   ...(rows.some(it => it.paper !== undefined && it.paper !== it.total) ? [paperColumn] : []),
   // the success of an attempt has a column of its own
   ...Object.keys(weights)
@@ -159,15 +172,6 @@ export const createColumns = (
     isNumber: true,
     read: it => it.calls,
     format: (it, { budget }) => (budget === undefined ? String(it) : `${it}/${budget}`),
-  },
-  {
-    name: "error",
-    title: "First Error",
-    width: 300,
-    read: ({ error, unscorable, note }) =>
-      note && error
-        ? `${error} (${note})`
-        : (error ?? note ?? (unscorable && `no reward: ${unscorable}`)),
   },
   ...(haveRewards(rows) ? [serverColumn, kindColumn] : []),
   { name: "policy", title: "Policy", width: 110, read: it => it.policy },

@@ -1,8 +1,10 @@
 /** Locates stored attempts, and creates the addresses of their transcripts. */
 import { basename } from "node:path";
 import { Uri } from "vscode";
+import { z } from "zod";
 import type { RolloutPlace } from "../../rollouts/rollout.ts";
 import type { LineRange } from "../../storage/lineIndex.ts";
+import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { toTitle, type AttemptLocation } from "./storedLocation.ts";
 
 /** What a node of a tree that has an attempt says about it. */
@@ -21,7 +23,10 @@ export type AttemptNode =
         readonly task: string;
         readonly attempt: number;
       };
-    };
+    }
+  | { readonly kind: "trajectoryFile"; readonly file: Uri }
+  /** A row of a table; the table's page says so, in the context of the menu of the row. */
+  | { readonly kind: "row"; readonly subject: string; readonly row: unknown };
 
 export function createTranscriptUri(location: AttemptLocation, name: string): Uri {
   const folder =
@@ -48,6 +53,13 @@ export const createRolloutUri = (file: string, format: string, place: RolloutPla
     `${basename(file)} attempt ${place.attempt + 1}`,
   );
 
+/** The address of the first attempt of a trajectory file. */
+export const getFileUri = ({ fsPath }: Uri): Uri =>
+  createTranscriptUri(
+    { kind: "file", file: fsPath },
+    basename(fsPath).replace(/(\.trajectory\.jsonl)+$/, ""),
+  );
+
 export const isTranscript = (uri: Uri): boolean =>
   uri.scheme === "prove" && uri.path.startsWith("/transcripts/");
 
@@ -59,6 +71,8 @@ export function getTranscriptPath(uri: Uri): unknown {
 }
 
 export function getNodeUri(node: AttemptNode): Uri {
+  if (node.kind === "row") return getRowUri(parseSubject(node.subject), parseRow(node.row));
+  if (node.kind === "trajectoryFile") return getFileUri(node.file);
   const line = pickLineRange(node.entry);
   if (node.kind === "task")
     return createTranscriptUri({ kind: "task", file: node.file.fsPath, line }, node.entry.id);
@@ -75,3 +89,77 @@ export const pickLineRange = ({ number, offset, bytes }: LineRange): LineRange =
   offset,
   bytes,
 });
+
+/** What a table of attempts lists. */
+const subjectSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("tasks"), path: z.string() }),
+  z.object({ kind: z.literal("trajectories"), path: z.string() }),
+  z.object({
+    kind: z.literal("rollouts"),
+    path: z.string(),
+    format: z.string(),
+  }),
+  /** The path is the run's folder; without a step, all recorded steps are listed. */
+  z.object({
+    kind: z.literal("run"),
+    path: z.string(),
+    step: z.int().min(1).optional(),
+  }),
+]);
+
+export type AttemptSubject = z.infer<typeof subjectSchema>;
+
+/** Parses a subject that a page saved. Throws a `UserError` if it is not in the workspace. */
+export function parseSubject(text: unknown): AttemptSubject {
+  const subject = subjectSchema.parse(JSON.parse(String(text)));
+  requireWorkspacePath(subject.path);
+  return subject;
+}
+
+export function getSubjectTitle(subject: AttemptSubject): string {
+  const name = basename(subject.path).replace(/\.(tasks|trajectory)\.jsonl$/, "");
+  return subject.kind === "run" && subject.step !== undefined
+    ? `${name}, step ${subject.step}`
+    : name;
+}
+
+const rowSchema = z.object({
+  line: z.object({ number: z.int(), offset: z.int(), bytes: z.int() }),
+  step: z.int().optional(),
+  attempt: z.int().optional(),
+  part: z.int().optional(),
+  task: z.string(),
+});
+
+/** A row of a table, without what it shows. */
+export const parseRow = (row: unknown) => rowSchema.parse(row);
+
+/** The address of the transcript of a row's attempt. */
+export function getRowUri(subject: AttemptSubject, row: z.infer<typeof rowSchema>): Uri {
+  const { path } = subject;
+  const { line, step, attempt = 0, part, task } = row;
+  switch (subject.kind) {
+    case "tasks":
+      return createTranscriptUri({ kind: "task", file: path, line }, task);
+    case "trajectories":
+      return attempt === 0
+        ? createTranscriptUri({ kind: "file", file: path }, getSubjectTitle(subject))
+        : createTranscriptUri(
+            { kind: "file", file: path, attempt },
+            `${getSubjectTitle(subject)} attempt ${attempt + 1}`,
+          );
+    case "rollouts":
+      return createRolloutUri(path, subject.format, {
+        attempt,
+        ...(line.number === 0 ? {} : { line }),
+        ...(part === undefined ? {} : { part }),
+      });
+    case "run":
+      return createTranscriptUri(
+        { kind: "group", run: path, step: step!, line },
+        `${task} attempt ${attempt + 1}`,
+      );
+    default:
+      throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
+  }
+}

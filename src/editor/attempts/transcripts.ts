@@ -34,7 +34,7 @@ import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { describeRejectedAttempt } from "./rejectedAttempts.ts";
 import {
   createRolloutUri,
-  createTranscriptUri,
+  getFileUri,
   getNodeUri,
   isRolloutFile,
   isTranscript,
@@ -107,14 +107,7 @@ export class Transcripts implements Disposable {
             ? window.activeTextEditor.document.uri
             : this.#lastShown;
     if (uri && isTranscript(uri)) return uri;
-    if (uri?.path.endsWith(".trajectory.jsonl"))
-      return createTranscriptUri(
-        { kind: "file", file: uri.fsPath },
-        uri.path
-          .split("/")
-          .at(-1)!
-          .replace(/(\.trajectory\.jsonl)+$/, ""),
-      );
+    if (uri?.path.endsWith(".trajectory.jsonl")) return getFileUri(uri);
     throw new UserError("no trajectory is open", "open a task from the Tasks view first");
   }
 

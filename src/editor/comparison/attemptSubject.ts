@@ -1,47 +1,20 @@
 /** What a table of attempts lists: the attempts of a tasks file, a run, a step or a trajectory file. */
 import { basename } from "node:path";
 import { Uri } from "vscode";
-import { z } from "zod";
 import { readRun } from "../../run/folder.ts";
 import type { SelectedRow } from "../../protocol/attemptsPage.ts";
 import { recognizeRollouts } from "../../rollouts/recognizeRollouts.ts";
-import type { AttemptRow } from "../../run/attemptRow.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
-import { requireWorkspacePath } from "../shared/proveFolder.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
+import type { AttemptsNode } from "../tasks/attemptNodes.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
-import { createRolloutUri, createTranscriptUri } from "../attempts/attemptLocation.ts";
+import type { AttemptSubject } from "../attempts/attemptLocation.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 
-const subjectSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("tasks"), path: z.string() }),
-  z.object({ kind: z.literal("trajectories"), path: z.string() }),
-  z.object({
-    kind: z.literal("rollouts"),
-    path: z.string(),
-    format: z.string(),
-  }),
-  /** The path is the run's folder; without a step, all recorded steps are listed. */
-  z.object({
-    kind: z.literal("run"),
-    path: z.string(),
-    step: z.int().min(1).optional(),
-  }),
-]);
-
-export type AttemptSubject = z.infer<typeof subjectSchema>;
-
-/** Parses a subject that a page saved. Throws a `UserError` if it is not in the workspace. */
-export function parseSubject(text: unknown): AttemptSubject {
-  const subject = subjectSchema.parse(JSON.parse(String(text)));
-  requireWorkspacePath(subject.path);
-  return subject;
-}
-
 /** The subject of a node of a tree or of a file; undefined for anything else. */
-export function findSubject(node: TasksNode | RunsNode | Uri | undefined) {
+export function findSubject(node: TasksNode | AttemptsNode | RunsNode | Uri | undefined) {
   if (node instanceof Uri) return findFileSubject(node);
   switch (node?.kind) {
     case "taskFile":
@@ -50,6 +23,12 @@ export function findSubject(node: TasksNode | RunsNode | Uri | undefined) {
     case "task":
     case "skipped":
       return findFileSubject(node.file);
+    case "trajectoryFile":
+      return findFileSubject(node.file);
+    case "recordedRun":
+      return createRunSubject(node.run);
+    case "attempts":
+      return undefined;
     case "step":
     case "group":
     case "attempt":
@@ -78,13 +57,6 @@ export const createRunSubject = (folder: string, step?: number): AttemptSubject 
   ...(step === undefined ? {} : { step }),
 });
 
-export function getSubjectTitle(subject: AttemptSubject): string {
-  const name = basename(subject.path).replace(/\.(tasks|trajectory)\.jsonl$/, "");
-  return subject.kind === "run" && subject.step !== undefined
-    ? `${name}, step ${subject.step}`
-    : name;
-}
-
 /** The sources of a subject's attempts. Throws a `UserError` for a run without recorded steps. */
 export function listSources(
   subject: AttemptSubject,
@@ -108,36 +80,6 @@ export function listSources(
         );
       return steps.map(step => ({ kind: "step", run: path, step, tasks }));
     }
-    default:
-      throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
-  }
-}
-
-/** The address of the transcript of a row's attempt. */
-export function getRowUri(subject: AttemptSubject, row: AttemptRow): Uri {
-  const { path } = subject;
-  const { line, step, attempt = 0, part, task } = row;
-  switch (subject.kind) {
-    case "tasks":
-      return createTranscriptUri({ kind: "task", file: path, line }, task);
-    case "trajectories":
-      return attempt === 0
-        ? createTranscriptUri({ kind: "file", file: path }, getSubjectTitle(subject))
-        : createTranscriptUri(
-            { kind: "file", file: path, attempt },
-            `${getSubjectTitle(subject)} attempt ${attempt + 1}`,
-          );
-    case "rollouts":
-      return createRolloutUri(path, subject.format, {
-        attempt,
-        ...(line.number === 0 ? {} : { line }),
-        ...(part === undefined ? {} : { part }),
-      });
-    case "run":
-      return createTranscriptUri(
-        { kind: "group", run: path, step: step!, line },
-        `${task} attempt ${attempt + 1}`,
-      );
     default:
       throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
   }

@@ -19,7 +19,13 @@ import type { ScoredRows, ScoringResult } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
-import { isRolloutFile } from "../attempts/attemptLocation.ts";
+import {
+  type AttemptSubject,
+  getRowUri,
+  getSubjectTitle,
+  isRolloutFile,
+  parseSubject,
+} from "../attempts/attemptLocation.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
@@ -30,17 +36,14 @@ import { listFiles } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
 import { getRewardProfile } from "../shared/settings.ts";
+import type { AttemptsNode } from "../tasks/attemptNodes.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import {
-  type AttemptSubject,
   createRunSubject,
   findRolloutSubject,
   findRow,
   findSubject,
-  getRowUri,
-  getSubjectTitle,
   listSources,
-  parseSubject,
 } from "./attemptSubject.ts";
 import type { Comparison } from "./comparison.ts";
 import { type GroupPages, openAttemptIn, viewSchema } from "./groupPages.ts";
@@ -77,7 +80,7 @@ export class AttemptsPages implements Disposable {
   }
 
   /** Shows the attempts of a node or a file, of the active editor, or what the user chooses. */
-  async open(node: TasksNode | RunsNode | Uri | undefined): Promise<void> {
+  async open(node: TasksNode | AttemptsNode | RunsNode | Uri | undefined): Promise<void> {
     const subject =
       findSubject(node) ??
       (node instanceof Uri && isRolloutFile(node) ? await findRolloutSubject(node) : undefined) ??

@@ -8,7 +8,14 @@ import { getGroupsFile } from "../../run/folder.ts";
 import { type GroupLine, parseGroupLine } from "../../run/group.ts";
 import { readJsonAt } from "../../storage/lineIndex.ts";
 import { UserError } from "../../userError.ts";
-import { createTranscriptUri, isTranscript, pickLineRange } from "../attempts/attemptLocation.ts";
+import {
+  type AttemptNode,
+  createTranscriptUri,
+  isTranscript,
+  parseRow,
+  parseSubject,
+  pickLineRange,
+} from "../attempts/attemptLocation.ts";
 import { type GroupEntry, indexGroups } from "../attempts/groupIndex.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
@@ -36,7 +43,7 @@ export class GroupPages implements Disposable {
   }
 
   /** Shows the group of a node, or that of the attempt whose transcript is active. */
-  async open(node: RunsNode | GroupSubject | undefined): Promise<void> {
+  async open(node: RunsNode | RowNode | GroupSubject | undefined): Promise<void> {
     const subject = findSubject(node) ?? (await findActiveSubject());
     // a group that cannot be read throws here, before a page is opened
     await listEntries(subject);
@@ -114,9 +121,18 @@ async function loadView(subject: GroupSubject): Promise<GroupView> {
   return createGroupView({ subject: JSON.stringify(subject), run: basename(run), step }, lines);
 }
 
-function findSubject(node: RunsNode | GroupSubject | undefined): GroupSubject | undefined {
+/** A row of a table, whose menu has the command. */
+type RowNode = Extract<AttemptNode, { kind: "row" }>;
+
+function findSubject(
+  node: RunsNode | RowNode | GroupSubject | undefined,
+): GroupSubject | undefined {
   if (!node) return undefined;
   if (!("kind" in node)) return node;
+  if (node.kind === "row") {
+    const { step, task } = parseRow(node.row);
+    return { run: parseSubject(node.subject).path, step: step!, task };
+  }
   if (node.kind === "group")
     return { run: node.monitor.folder, step: node.step, task: node.group.task };
   if (node.kind === "attempt")

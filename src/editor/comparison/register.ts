@@ -4,6 +4,7 @@ import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
+import type { AttemptsNode } from "../tasks/attemptNodes.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
 import { Comparison } from "./comparison.ts";
@@ -33,10 +34,10 @@ export function registerAttempts(
     registerPageRestorer("group", (panel, state) => groups.restore(panel, state["subject"])),
   );
   registerCommands(context, {
-    showAttempts: (node?: TasksNode | RunsNode | Uri) => pages.open(node),
+    showAttempts: (node?: TasksNode | AttemptsNode | RunsNode | Uri) => pages.open(node),
     importRollouts: (file?: Uri) =>
       importRollouts(file ?? findActiveFile(), dependencies.folder, pages),
-    showGroup: (node?: RunsNode) => groups.open(node),
+    showGroup: (node?: Parameters<GroupPages["open"]>[0]) => groups.open(node),
     selectForCompare: (attempt?: AttemptNode | Uri) => comparison.select(attempt),
     compareWithSelected: (attempt?: AttemptNode | Uri) => comparison.compareWithSelected(attempt),
     compareWithTeacher: (attempt?: AttemptNode | Uri) => comparison.compareWithTeacher(attempt),

@@ -12,7 +12,7 @@ import { readTrainerLock } from "../../run/locks.ts";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { UserError } from "../../userError.ts";
 import { toEditorText } from "../shared/editorText.ts";
-import { confirm, showInformation } from "../shared/notifications.ts";
+import { confirm, moveToTrash, showInformation } from "../shared/notifications.ts";
 import { askText, pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import type { RunMonitor } from "./runMonitor.ts";
@@ -111,23 +111,8 @@ export async function deleteRun(runs: Runs, node: RunsNode | undefined): Promise
   });
   if (!agreed) return;
   checkIdle(monitor, "deleted");
-  await deleteFolder(Uri.file(monitor.folder), name);
+  await moveToTrash(Uri.file(monitor.folder), name);
   runs.refresh();
-}
-
-/** Moves a folder to the trash or, where there is none, deletes it if the person agrees. */
-async function deleteFolder(folder: Uri, name: string): Promise<void> {
-  try {
-    await workspace.fs.delete(folder, { recursive: true, useTrash: true });
-  } catch (error) {
-    // on a remote machine, for example
-    const agreed = await confirm({
-      question: `${name} cannot be moved to the trash. Delete it permanently?`,
-      detail: String(error instanceof Error ? error.message : error),
-      button: "Delete Permanently",
-    });
-    if (agreed) await workspace.fs.delete(folder, { recursive: true });
-  }
 }
 
 function checkIdle(monitor: RunMonitor, what: string): void {

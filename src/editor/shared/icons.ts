@@ -20,6 +20,8 @@ export const icons = {
   value: createIcon("symbol-field"),
   taskFile: createIcon("checklist"),
   task: createIcon("comment-discussion"),
+  attempts: createIcon("table"),
+  trajectory: createIcon("list-tree"),
   abstention: createIcon("comment-unresolved"),
   group: createIcon("layers"),
   groupWithoutVariance: createIcon("dash", "disabledForeground"),

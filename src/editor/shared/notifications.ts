@@ -6,7 +6,9 @@
 import {
   MarkdownString,
   ProgressLocation,
+  type Uri,
   window,
+  workspace,
   type CancellationToken,
   type Command,
   type InputBox,
@@ -53,6 +55,21 @@ interface Confirmation {
 export async function confirm({ question, detail, button }: Confirmation): Promise<boolean> {
   const options = { modal: true, detail: toPlainText(detail) };
   return (await window.showWarningMessage(toMessage(question), options, button)) === button;
+}
+
+/** Moves a file or folder to the trash or, where there is none, deletes it if the person agrees. */
+export async function moveToTrash(uri: Uri, name: string): Promise<void> {
+  try {
+    await workspace.fs.delete(uri, { recursive: true, useTrash: true });
+  } catch (error) {
+    // on a remote machine, for example
+    const agreed = await confirm({
+      question: `${name} cannot be moved to the trash. Delete it permanently?`,
+      detail: String(error instanceof Error ? error.message : error),
+      button: "Delete Permanently",
+    });
+    if (agreed) await workspace.fs.delete(uri, { recursive: true });
+  }
 }
 
 export type ProgressReport = Progress<{ message: string; increment: number }>;

@@ -7,10 +7,11 @@ import { reportRejection } from "../shared/report.ts";
 import { onDidChangeRewardProfile } from "../shared/settings.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { createTree } from "../shared/treeView.ts";
+import { deleteFile, openFile, renameFile, revealFile } from "./fileCommands.ts";
 import { promptForGrouping } from "./taskPrompts.ts";
 import { groupings, type Grouping } from "./taskGroups.ts";
 import { TaskScores } from "./taskScores.ts";
-import { type TasksNode, TasksTree } from "./tasksTree.ts";
+import { TasksTree } from "./tasksTree.ts";
 
 interface TaskDependencies {
   readonly folder: ProveFolder;
@@ -38,6 +39,7 @@ export function registerTasks(
     tree.onDidChangeTreeData(() => reportRejection(showState(view, tree))),
     folder.onDidChange(part => {
       if (part === "tasks") tree.refresh();
+      if (part === "runs") reportRejection(tree.refreshAttempts());
       if (part === "fixtures") tree.refreshScores();
     }),
     onDidChangeRewardProfile(() => tree.refreshScores()),
@@ -49,6 +51,10 @@ export function registerTasks(
       tree.group(await promptForGrouping(tree.grouping));
       await workspaceState.update(groupingKey, tree.grouping);
     },
+    openFile: (node: Parameters<typeof openFile>[0]) => openFile(node),
+    revealFile: (node: Parameters<typeof revealFile>[0]) => revealFile(node),
+    renameFile: (node: Parameters<typeof renameFile>[1]) => renameFile(folder, node),
+    deleteFile: (node: Parameters<typeof deleteFile>[1]) => deleteFile(folder, node),
     searchTasks: async () =>
       commands.executeCommand("prove.openTranscript", await tree.promptForSearch()),
   });
@@ -56,7 +62,7 @@ export function registerTasks(
 }
 
 /** Shows the grouping beside the view's title, and the filter above the tasks. */
-async function showState(view: TreeView<TasksNode>, tree: TasksTree): Promise<void> {
+async function showState(view: TreeView<unknown>, tree: TasksTree): Promise<void> {
   const { filterText, grouping } = tree;
   view.description = grouping === "none" ? "" : `by ${grouping}`;
   // without tasks, the view says that none matches, but only if it has no message

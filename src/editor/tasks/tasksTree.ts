@@ -1,7 +1,7 @@
 /**
  * The Tasks view: the tasks files of the workspace and their tasks, in ranges where there are many,
- * and lines that hold no task in the Problems view. Uses the indexes of the files, and reads no
- * task as a whole.
+ * and below them the recorded attempts; lines that hold no task are in the Problems view. Uses the
+ * indexes of the files, and reads no task as a whole.
  */
 import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -27,12 +27,13 @@ import { icons, outcomeIcon } from "../shared/icons.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { formatCount, toPlainLine } from "../shared/text.ts";
 import { createOpenCommand, createTreeItem } from "../shared/treeView.ts";
+import { type AttemptsNode, createAttemptsItem, listAttemptsNodes } from "./attemptNodes.ts";
 import { FilteredTasks, parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
 import { type Grouping, groupTasks } from "./taskGroups.ts";
 import { promptForFilter, promptForSearch } from "./taskPrompts.ts";
 import type { TaskScore, TaskScores } from "./taskScores.ts";
 
-export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
+export class TasksTree implements TreeDataProvider<TasksNode | AttemptsNode>, Disposable {
   readonly #changed = new EventEmitter<TasksNode[] | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #folder: ProveFolder;
@@ -45,6 +46,8 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   #filter: TaskFilter = parseTaskFilter("");
   #grouping: Grouping;
   #isRefreshDue = false;
+  /** The nodes of the attempts that were listed last, as text. */
+  #shownAttempts = "";
   /** Duration of the last reading. */
   #readMilliseconds = 0;
 
@@ -96,6 +99,13 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
       this.#indexes.clear();
       this.#changed.fire(undefined);
     });
+  }
+
+  /** Shows the runs with recorded attempts as they are now; most changes of runs are others. */
+  async refreshAttempts(): Promise<void> {
+    const before = this.#shownAttempts;
+    await this.#listAttemptsNodes();
+    if (this.#shownAttempts !== before) this.#changed.fire(undefined);
   }
 
   async #waitUntilRead(): Promise<void> {
@@ -184,9 +194,17 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     return undefined;
   }
 
-  async getChildren(node?: TasksNode): Promise<TasksNode[]> {
-    if (!node) return this.#listFileNodes();
+  getChildren(): Promise<(TasksNode | AttemptsNode)[]>;
+  getChildren(node: TasksNode): Promise<TasksNode[]>;
+  getChildren(node?: TasksNode | AttemptsNode): Promise<(TasksNode | AttemptsNode)[]>;
+  async getChildren(node?: TasksNode | AttemptsNode): Promise<(TasksNode | AttemptsNode)[]> {
+    if (!node) return [...(await this.#listFileNodes()), ...(await this.#listAttemptsNodes())];
     switch (node.kind) {
+      case "attempts":
+        return [...node.children];
+      case "trajectoryFile":
+      case "recordedRun":
+        return [];
       case "taskFile":
         return this.#listTaskNodes(node.file);
       case "taskGroup":
@@ -201,8 +219,12 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     }
   }
 
-  async getTreeItem(node: TasksNode): Promise<TreeItem> {
+  async getTreeItem(node: TasksNode | AttemptsNode): Promise<TreeItem> {
     switch (node.kind) {
+      case "attempts":
+      case "trajectoryFile":
+      case "recordedRun":
+        return createAttemptsItem(node);
       case "taskFile": {
         return this.#createFileItem(node);
       }
@@ -237,6 +259,13 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
         return createUnreadableItem(node, toEditorText(error.message));
       throw error;
     }
+  }
+
+  /** A filter is about tasks. */
+  async #listAttemptsNodes(): Promise<AttemptsNode[]> {
+    const nodes = this.#filter.text ? [] : await listAttemptsNodes(this.#folder);
+    this.#shownAttempts = JSON.stringify(nodes);
+    return nodes;
   }
 
   async #listFileNodes(): Promise<TasksNode[]> {

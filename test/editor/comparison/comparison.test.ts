@@ -25,13 +25,18 @@ const ran = vi.hoisted(() => [] as (readonly unknown[])[]);
 vi.mock("vscode", async () => ({
   ...(await import("../fakeVscode.ts")).createVscode(),
   commands: { executeCommand: async (...call: unknown[]) => void ran.push(call) },
+  workspace: {
+    getWorkspaceFolder: (it: FakeAddress) => (it.path.startsWith(tmpdir()) ? {} : undefined),
+  },
   Uri: {
+    file: (path: string) => ({ path }),
     from: (it: FakeAddress) => ({ ...it, toString: () => `${it.scheme}:${it.path}?${it.query}` }),
   },
 }));
 
 const { findRow } = await import("../../../src/editor/comparison/attemptSubject.ts");
-const { createTranscriptUri } = await import("../../../src/editor/attempts/attemptLocation.ts");
+const { createTranscriptUri, getNodeUri } =
+  await import("../../../src/editor/attempts/attemptLocation.ts");
 
 const root = mkdtempSync(join(tmpdir(), "prove-compare-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -146,6 +151,17 @@ test("an attempt whose task is gone has no teacher", async () => {
   await expect(comparison.compareWithTeacher(uri)).rejects.toMatchObject({
     what: `the task ${task.id} was not found`,
   });
+});
+
+test("a row of a table names its attempt, if its files are in the workspace", () => {
+  const row = { line: { ...range, bytes: attempt.length }, step: 2, attempt: 0, task: "t" };
+  const subject = (path: string) => JSON.stringify({ kind: "run", path });
+  const found = getNodeUri({ kind: "row", subject: subject(run), row });
+  expect(String(found)).toBe(String(ofRun));
+  expect(() => getNodeUri({ kind: "row", subject: subject("/etc/first-1"), row })).toThrow(
+    "the file of a page is not in the workspace",
+  );
+  expect(() => getNodeUri({ kind: "row", subject: subject(run), row: {} })).toThrow("line");
 });
 
 test("each attempt of a trajectory file has its own address", async () => {

@@ -59,14 +59,14 @@ test("in descending order, too, rows without a key are last", () =>
 test("the cells show fixed decimals, the budget, and no invisible characters", () => {
   const columns = createColumns([row], { validity: 0.5, efficiency: 0.15 });
   expect(columns.map(it => [it.title, formatCell(it, row, row.total)])).toEqual([
-    ["Task", "banking-1"],
     ["Success", "no"],
     ["Reward", "1.250"],
+    ["First Error", "banking_transfer: insufficient⟨U+202E⟩funds"],
+    ["Task", "banking-1"],
     ["Paper", "0.875"],
     ["validity", "1.00"],
     ["efficiency", "−0.50"],
     ["Calls", "3/6"],
-    ["First Error", "banking_transfer: insufficient⟨U+202E⟩funds"],
     ["Server", "banking, calendar"],
     ["Kind", "normal"],
     ["Policy", "small"],
@@ -78,11 +78,11 @@ test("the attempts of other software have the score of their file in place of a 
   const shared = { line, request, servers: [], policy, calls, error: error! };
   const own = { ...shared, task: "s1/epoch-1", attempt: 0, score: 0.25, scores: {} };
   expect(createColumns([own], {}).map(it => [it.title, formatCell(it, own, undefined)])).toEqual([
+    ["Score", "0.25"],
+    ["First Error", "banking_transfer: insufficient⟨U+202E⟩funds"],
     ["Task", "s1/epoch-1"],
     ["Attempt", "1"],
-    ["Score", "0.25"],
     ["Calls", "3"],
-    ["First Error", "banking_transfer: insufficient⟨U+202E⟩funds"],
     ["Policy", "small"],
   ]);
 });

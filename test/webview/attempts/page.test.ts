@@ -1,0 +1,86 @@
+// @vitest-environment happy-dom
+/** The page with the table of attempts: its columns, its order, and what a row offers. */
+import { expect, test } from "vitest";
+import type { AttemptRow, AttemptsPage, AttemptsView } from "../../../src/protocol/attemptsPage.ts";
+import { openPage } from "../openPage.ts";
+
+const view: AttemptsView = {
+  subject: '{"kind":"run","path":"/home/user/prove/runs/first"}',
+  title: "first",
+  profile: "paper",
+  hasFloor: false,
+  selected: null,
+};
+
+const createRow = (number: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
+  line: { number, offset: 100 * number, bytes: 50 },
+  task: `banking-${number}`,
+  request: "Pay the rent.",
+  servers: ["banking"],
+  policy: "small",
+  calls: 2,
+  budget: 3,
+  total: 1,
+  success: true,
+  scores: {},
+  ...changes,
+});
+
+async function open(rows: readonly AttemptRow[]) {
+  const page = await openPage<AttemptsPage>("attempts", { load: view });
+  await page.sendEvent("rows", { rows, weights: {} });
+  await page.sendEvent("ended", { skipped: 0 });
+  await expect.poll(() => page.readTable(".rows")).toHaveLength(rows.length + 2);
+  return page;
+}
+
+/** The rows without the room above and below them. */
+const readRows = (page: Awaited<ReturnType<typeof open>>) => page.readTable(".rows").slice(1, -1);
+
+test("what tells failures apart comes first, and the buttons come last", async () => {
+  const error = "banking_transfer: insufficient funds";
+  const page = await open([createRow(1), createRow(2, { success: false, total: 0.4, error })]);
+  expect(page.listNames("columnheader").slice(0, 4)).toEqual([
+    "Success ↑",
+    "Reward",
+    "First Error",
+    "Task",
+  ]);
+  expect(page.listNames("columnheader").at(-1)).toBe("Open");
+  const [failure, success] = readRows(page);
+  expect(failure!.slice(0, 4)).toEqual(["no", "0.400", error, "banking-2 Pay the rent."]);
+  expect(failure!.at(-1)).toBe("StepRewardCompare");
+  expect(success![0]).toBe("yes");
+});
+
+test("attempts without rewards are in the order of their tasks' names at first", async () => {
+  const unscored = (number: number) => {
+    const { total: _, success: __, budget: ___, ...row } = createRow(number);
+    return row;
+  };
+  const page = await open([unscored(2), unscored(1)]);
+  expect(page.listNames("columnheader").slice(0, 2)).toEqual(["First Error", "Task ↑"]);
+  expect(readRows(page).map(it => it[1])).toEqual([
+    "banking-1 Pay the rent.",
+    "banking-2 Pay the rent.",
+  ]);
+});
+
+test("the menu of a row names its attempt for the commands in it", async () => {
+  const page = await open([createRow(7, { step: 3, attempt: 1 })]);
+  const row = page.main.querySelector<HTMLElement>("tr[data-key]")!;
+  expect(JSON.parse(row.dataset["vscodeContext"]!)).toEqual({
+    webviewSection: "attempt",
+    preventDefaultContextMenuItems: true,
+    kind: "row",
+    subject: view.subject,
+    row: {
+      line: { number: 7, offset: 700, bytes: 50 },
+      step: 3,
+      attempt: 1,
+      task: "banking-7",
+    },
+    isScored: true,
+    isInRun: true,
+  });
+});
