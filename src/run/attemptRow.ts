@@ -40,6 +40,8 @@ export interface AttemptRow {
   readonly advantage?: number;
   /** The first call that was not accepted, with its message. */
   readonly error?: string;
+  /** Why the attempt failed, the first reason in words. */
+  readonly reason?: string;
   /** Why the attempt cannot be scored. */
   readonly unscorable?: string;
   /** That it was recorded with other results than the servers return. */
@@ -57,6 +59,7 @@ export type RowReward =
       readonly breakdown: Breakdown;
       readonly paper: number;
       readonly success: boolean;
+      readonly reason?: string | undefined;
       readonly note?: string | undefined;
     }
   | { readonly unscorable?: string };
@@ -89,6 +92,7 @@ export function createAttemptRow(
           paper: reward.paper,
           success: reward.success,
           scores: listScores(reward.breakdown),
+          ...(reward.reason === undefined ? {} : { reason: truncate(reward.reason) }),
           ...(reward.note === undefined ? {} : { note: reward.note }),
         }
       : {

@@ -7,7 +7,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { createScorer, scoreRecorded, type Scorer } from "../reward/scorer.ts";
-import { isAchieved } from "../reward/success.ts";
+import { getSuccess, isAchieved } from "../reward/success.ts";
 import { findFormat } from "../rollouts/formats.ts";
 import { readPlacedRollouts, RowRemarks } from "../rollouts/readRollouts.ts";
 import { showRollout } from "../rollouts/rollout.ts";
@@ -100,7 +100,16 @@ class LineScorer {
     const [breakdown, { total: paper }] = scored.breakdowns;
     const { attempt } = scored;
     const [success, note] = [isAchieved(attempt, profile), describeReplaced(attempt)];
-    return createScored(place, attempt.trajectory, task, { breakdown, paper, success, note });
+    const reason = success ? undefined : getSuccess(attempt, profile).reasons[0];
+    const reward = { breakdown, paper, success, reason, note };
+    return createScored(place, attempt.trajectory, task, reward);
+  }
+
+  /** Why a recorded attempt failed; undefined if it cannot be made again. */
+  explain(trajectory: Trajectory, task: Task | undefined): string | undefined {
+    const { profile } = this.options;
+    const scored = scoreRecorded(this.#score, { trajectory, task }, profile);
+    return "unscorable" in scored ? undefined : getSuccess(scored.attempt, profile).reasons[0];
   }
 
   /** The lines of a file as JSON. */
@@ -175,9 +184,12 @@ async function* scoreStep(
     const { trajectory, attempt, advantage, breakdown, paper, success, variant } = stored;
     const place = { line, step, attempt, advantage };
     const task = variant ?? (await finder.find(trajectory.header.task));
-    yield breakdown.profile === scorer.options.profile.name
-      ? createScored(place, trajectory, task, { breakdown, paper, success })
-      : scorer.score(place, trajectory, task);
+    if (breakdown.profile !== scorer.options.profile.name)
+      yield scorer.score(place, trajectory, task);
+    else {
+      const reason = success ? undefined : scorer.explain(trajectory, task);
+      yield createScored(place, trajectory, task, { breakdown, paper, success, reason });
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { openCatalog } from "../../src/environment/catalog.ts";
 import { paperProfile, provePlusProfile, type Profile } from "../../src/reward/profiles.ts";
 import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
 import { createScorer, scoreRecorded } from "../../src/reward/scorer.ts";
+import { getSuccess } from "../../src/reward/success.ts";
 import type { AttemptRow } from "../../src/run/attemptRow.ts";
 import { groupFormat, writeGroups } from "../../src/run/group.ts";
 import { type AttemptSource, scoreInBatches } from "../../src/run/scoreAttempts.ts";
@@ -65,6 +66,9 @@ const getBreakdown = (trajectory: Trajectory, profile: Profile) => {
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   return breakdown;
 };
+
+const getReason = (trajectory: Trajectory) =>
+  getSuccess(createAttemptFactory(catalog)(task, asFinished(trajectory)!)).reasons[0];
 
 test("a tasks file has one row per task, in order, and its teachers succeed", async () => {
   const { rows, skipped } = await score({ kind: "tasks", file: tasksFile });
@@ -162,8 +166,10 @@ test("the attempts of a trajectory file find their tasks, and failures say their
   writeFileSync(file, [idle, refused, lost, session].map(it => formatTrajectory(it)).join(""));
   const { rows } = await score({ kind: "trajectories", file, tasks: [tasksFile] });
   const { name } = task.trajectory.events.find(it => it.kind === "call")!;
+  const whyIdle = getReason(idle);
+  expect(whyIdle).toMatch(/\w+ \w+/);
   expect(rows).toMatchObject([
-    { attempt: 0, success: false, calls: 0, kind: task.kind },
+    { attempt: 0, success: false, calls: 0, kind: task.kind, reason: whyIdle },
     {
       attempt: 1,
       success: false,
@@ -201,6 +207,7 @@ test("an attempt of a run has the reward that was stored, under another profile 
       total: 0.123,
       paper: 0,
       success: false,
+      reason: getReason(idle),
       kind: task.kind,
     },
   ]);

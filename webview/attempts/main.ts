@@ -206,10 +206,17 @@ function createCell(position: number, column: Column): HTMLElement {
       : undefined;
   return element(
     "td",
-    { class: column.isNumber ? "number" : tone, title: column.name === "error" ? text : undefined },
+    {
+      class: column.isNumber ? "number" : tone,
+      title: column.name === "error" ? describeFailure(row, text) : undefined,
+    },
     text,
   );
 }
+
+/** What the cell has no room for; the reason stands in the cell itself if no call was refused. */
+const describeFailure = ({ error, reason }: AttemptRow, text: string) =>
+  error !== undefined && reason !== undefined ? `${text}\n${escapeInvisible(reason)}` : text;
 
 const createActions = (position: number): readonly HTMLElement[] => {
   const index = order[position]!;

@@ -14,7 +14,7 @@ const fields: Readonly<Record<string, (row: AttemptRow) => string>> = {
   kind: it => it.kind ?? "",
   split: it => it.split ?? "",
   policy: it => it.policy,
-  error: it => it.error ?? "",
+  error: it => it.error ?? it.reason ?? "",
 };
 
 /** Whether a row is shown. A token that is not a field is a word. */
@@ -38,8 +38,8 @@ const searchTexts = new WeakMap<AttemptRow, string>();
 function getSearchText(row: AttemptRow): string {
   let text = searchTexts.get(row);
   if (text === undefined) {
-    const { task, request, servers, kind, split, policy, error, unscorable, note } = row;
-    text = [task, request, ...servers, kind, split, policy, error, unscorable, note]
+    const { task, request, servers, kind, split, policy, error, reason, unscorable, note } = row;
+    text = [task, request, ...servers, kind, split, policy, error, reason, unscorable, note]
       .filter(it => it !== undefined)
       .join(" ")
       .toLowerCase();
@@ -128,10 +128,11 @@ const errorColumn: Column = {
   name: "error",
   title: "First Error",
   width: 270,
-  read: ({ error, unscorable, note }) =>
+  // many failures have no refused call
+  read: ({ error, reason, unscorable, note }) =>
     note && error
       ? `${error} (${note})`
-      : (error ?? note ?? (unscorable && `no reward: ${unscorable}`)),
+      : (error ?? reason ?? note ?? (unscorable && `no reward: ${unscorable}`)),
 };
 const taskColumn: Column = { name: "task", title: "Task", width: 330, read: it => it.task };
 

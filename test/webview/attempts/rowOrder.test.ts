@@ -73,6 +73,13 @@ test("the cells show fixed decimals, the budget, and no invisible characters", (
   ]);
 });
 
+test("a failure without a refused call says why it failed", () => {
+  const { error: _, ...own } = { ...row, reason: "Savings was left with 0.00 euros" };
+  const column = createColumns([own], {}).find(it => it.title === "First Error")!;
+  expect(formatCell(column, own, 1)).toBe("Savings was left with 0.00 euros");
+  expect(formatCell(column, { ...own, error: "refused" }, 1)).toBe("refused");
+});
+
 test("the attempts of other software have the score of their file in place of a reward", () => {
   const { line, request, policy, calls, error } = row;
   const shared = { line, request, servers: [], policy, calls, error: error! };
