@@ -19,6 +19,7 @@ import {
 } from "../mcp/connected/serverFile.ts";
 import { StatePool } from "../mcp/connected/statePool.ts";
 import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { createNoResetError } from "../mcp/noReset.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
 import { completeTemplates } from "../synthesis/text/readTemplates.ts";
 import { findTemplateErrors } from "../synthesis/text/templates.ts";
@@ -53,11 +54,7 @@ export const connect = defineCommand({
     const { prove, cwd, print, printNote, showProgress, signal } = context;
     const entry = findServerEntry(join(prove, "mcp.json"), cwd, entryName);
     const name = chooseName(as ?? entry.name, context);
-    if (!entry.reset)
-      throw new UserError(
-        `${entry.name} has no reset, and its tools are not tried on what may be anybody's data`,
-        `add one to its entry in prove/mcp.json, such as "reset": {"folder": "seeds/start"} for a server whose state are files`,
-      );
+    if (!entry.reset) throw createNoResetError(entry);
     await requireStart(context, entry, trustServer);
     await storeConsent(entry);
     const path = getServerFile(prove, name);

@@ -1,7 +1,16 @@
 /** Runs a third-party MCP server of the workspace while a command works with it. */
 import { join } from "node:path";
 import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
-import { allowsWrites, findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { hasConsent, storeConsent } from "../mcp/connected/consents.ts";
+import {
+  allowsWrites,
+  findServerEntry,
+  isRemote,
+  needsConsent,
+  type ProgramEntry,
+  type ServerEntry,
+} from "../mcp/mcpConfig.ts";
+import { describeHeaders, describeUrl } from "../mcp/remoteSetting.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
 import { describeOmission } from "../mcp/toolList.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
@@ -43,26 +52,47 @@ export async function withConnectedServer<T>(
   }
 }
 
-/** Shows what is started, and asks where its tools may change things. */
+/**
+ * Shows what is started, and asks where its tools may change things. Before a server that is far
+ * away is spoken to for the first time, a person must agree, because it is sent headers.
+ */
 export async function requireStart(
   context: CliContext,
   entry: ServerEntry,
   isTrusted: boolean,
 ): Promise<void> {
   context.printNote(describeStart(entry).join("\n"));
-  if (allowsWrites(entry) && !isTrusted) await requireConsent(context, entry);
+  const isKnown = !allowsWrites(entry) && hasConsent(entry);
+  if (isTrusted || isKnown || !needsConsent(entry)) return;
+  await requireConsent(context, entry);
+  if (isRemote(entry)) await storeConsent(entry);
 }
 
-/** Describes the command, the folder and the environment of a server. */
+/** The command line of a server, or its address. */
+export function describeTarget(entry: ServerEntry): string {
+  if (isRemote(entry)) return describeUrl(entry.url);
+  const { program, args } = describeProgram(entry);
+  return [program, ...args].join(" ");
+}
+
+/** Describes the command, the folder and the environment of a server, or the address and headers. */
 function describeStart(entry: ServerEntry): string[] {
-  const { program, args, folder, variables } = describeProgram(entry);
   return [
-    `starting ${[program, ...args].join(" ")} in ${folder}`,
-    `  with the environment variables ${variables.join(", ")}`,
+    ...(isRemote(entry)
+      ? [`connecting to ${describeTarget(entry)}`, `  with ${describeHeaders(entry)}`]
+      : describeProgramStart(entry)),
     ...(entry.ignoredKeys.length > 0
       ? [`  keys of its entry without an effect here: ${entry.ignoredKeys.join(", ")}`]
       : []),
     ...describePermission(entry),
+  ].map(escapeInvisible);
+}
+
+function describeProgramStart(entry: ProgramEntry): string[] {
+  const { folder, variables } = describeProgram(entry);
+  return [
+    `starting ${describeTarget(entry)} in ${folder}`,
+    `  with the environment variables ${variables.join(", ")}`,
   ];
 }
 
@@ -86,12 +116,17 @@ const truncateList = (lines: readonly string[]): readonly string[] =>
     ? [...lines.slice(0, maxListed), `  and ${lines.length - maxListed} more`]
     : lines;
 
-async function requireConsent({ confirm }: CliContext, { name }: ServerEntry): Promise<void> {
+async function requireConsent({ confirm }: CliContext, entry: ServerEntry): Promise<void> {
+  const { name } = entry;
+  const changes = allowsWrites(entry);
   if (!confirm)
     throw new UserError(
-      `the tools of ${name} may make changes, and it starts only with consent`,
-      "read what would be started above, then add --trust-server, or run the command in a terminal",
+      changes
+        ? `the tools of ${name} may make changes, and it starts only with consent`
+        : `${name} is far away, and is spoken to only with consent`,
+      `read what would be ${isRemote(entry) ? "sent" : "started"} above, then add --trust-server, or run the command in a terminal`,
     );
-  if (!(await confirm(`start ${name} and let its tools make changes?`)))
+  const action = isRemote(entry) ? "connect to" : "start";
+  if (!(await confirm(`${action} ${name}${changes ? " and let its tools make changes" : ""}?`)))
     throw new UserError(`${name} was not started`, "answer y to start it");
 }

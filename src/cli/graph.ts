@@ -15,7 +15,8 @@ import {
   type ServerGraph,
 } from "../app/graph.ts";
 import type { ConnectedSession } from "../mcp/connectedSession.ts";
-import type { ServerEntry } from "../mcp/mcpConfig.ts";
+import { isRemote, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { describeNoReset } from "../mcp/noReset.ts";
 import type { Edge } from "../synthesis/graph/dependencyGraph.ts";
 import type { PublishedTool } from "../synthesis/graph/labels.ts";
 import {
@@ -28,7 +29,6 @@ import {
   type PlannedEdge,
 } from "../synthesis/graph/verifyEdges.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
-import { describeProgram } from "../trajectory/programText.ts";
 import { UserError } from "../userError.ts";
 import {
   defineCommand,
@@ -38,7 +38,7 @@ import {
   type CliContext,
   type OptionValues,
 } from "./command.ts";
-import { withConnectedServer } from "./connectedServer.ts";
+import { describeTarget, withConnectedServer } from "./connectedServer.ts";
 import {
   connectOption,
   endpointOptions,
@@ -190,7 +190,7 @@ async function verifyConnectedEdges(
   let plan = planVerification(edges, observed, tool =>
     tool.effect === "read" || entry.reset
       ? undefined
-      : `${tool.name} is not marked as read-only, and ${entry.name} has no reset`,
+      : `${tool.name} is not marked as read-only, and ${describeNoReset(entry)}`,
   );
   printNote(describePlan(entry, plan).map(escapeInvisible).join("\n"));
   const writes = plan.some(it => it.run?.tool.effect === "write");
@@ -204,10 +204,8 @@ async function verifyConnectedEdges(
 }
 
 /** The heading of a list of tools that are about to be called, with the command that runs them. */
-function describeCalls(what: string, entry: ServerEntry): string {
-  const { program, args } = describeProgram(entry);
-  return `${what} of ${escapeInvisible(entry.name)} (${[program, ...args].join(" ")})`;
-}
+const describeCalls = (what: string, entry: ServerEntry): string =>
+  `${what} of ${escapeInvisible(entry.name)} (${describeTarget(entry)})`;
 
 function describePlan(entry: ServerEntry, plan: readonly PlannedEdge[]): string[] {
   const calls = new Map<string, string>();
@@ -222,7 +220,9 @@ function describePlan(entry: ServerEntry, plan: readonly PlannedEdge[]): string[
     ...(refused.size > 0
       ? [
           `  not called, because they are not marked as read-only: ${[...refused].join(", ")}`,
-          `  to run them on a copy, add a reset to entry ${entry.name} of prove/mcp.json, such as "reset": {"folder": "seeds/start"}`,
+          isRemote(entry)
+            ? `  ${describeNoReset(entry)}`
+            : `  to run them on a copy, add a reset to entry ${entry.name} of prove/mcp.json, such as "reset": {"folder": "seeds/start"}`,
         ]
       : []),
   ];

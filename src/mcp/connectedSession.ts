@@ -1,6 +1,7 @@
 /**
  * A session on a third-party MCP server. It has a process of its own, in a sandbox if the server's
- * entry has a reset; stepping back starts it again and repeats the calls.
+ * entry has a reset, or a connection to an address; stepping back starts it again and repeats the
+ * calls.
  */
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import {
@@ -14,7 +15,8 @@ import type { JsonSchema } from "../environment/server.ts";
 import { findTypeMismatch } from "../environment/argumentChecks.ts";
 import { findLongNumber } from "../storage/exactJson.ts";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
-import { allowsTool, type ServerEntry } from "./mcpConfig.ts";
+import { allowsTool, isRemote, type ServerEntry } from "./mcpConfig.ts";
+import { describeNoReset } from "./noReset.ts";
 import { createBrokenFault, ServerConnection, type Timeouts } from "./serverConnection.ts";
 import {
   describeOmission,
@@ -154,8 +156,10 @@ export class ConnectedSession {
       return {
         kind: "refused",
         type: "permission_denied",
-        message: `${name} is not marked as read-only, and ${this.entry.name} has no reset`,
-        hint: `add a reset to its entry in prove/mcp.json, which gives each session a copy, or write "disposable": true there if everything it can reach may be changed`,
+        message: `${name} is not marked as read-only, and ${describeNoReset(this.entry)}`,
+        hint: isRemote(this.entry)
+          ? `add it to "reads" in its entry in prove/mcp.json if it only reads, or write "disposable": true there if everything the server can reach may be changed`
+          : `add a reset to its entry in prove/mcp.json, which gives each session a copy, or write "disposable": true there if everything it can reach may be changed`,
       };
     const mismatch = findMismatch(tool.inputSchema, args);
     return mismatch === undefined

@@ -3,14 +3,7 @@
  * Code's own `mcp.json`: how to start each server, and whether its tools may change things. A
  * faulty entry has an error of its own, and the others can be used.
  */
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  parseTree,
-  printParseErrorCode,
-  type Node,
-  type ParseError,
-} from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, type Node } from "jsonc-parser";
 import { homedir } from "node:os";
 import { basename, isAbsolute, resolve } from "node:path";
 import { z } from "zod";
@@ -18,7 +11,9 @@ import type { Tool } from "../environment/server.ts";
 import { isMissing, toReadError } from "../storage/fileErrors.ts";
 import { readTextFile } from "../storage/textFiles.ts";
 import { UserError } from "../userError.ts";
-import { isJsonObject } from "../environment/json.ts";
+import { isJsonObject, type JsonObject } from "../environment/json.ts";
+import { createLineFinder, listProperties, parseFile } from "./jsoncNodes.ts";
+import { findRemoteFault, remoteShape, type Remote } from "./remoteSetting.ts";
 import {
   createReset,
   fillsSandbox,
@@ -30,22 +25,37 @@ import {
 } from "./resetSetting.ts";
 
 /** One server of the file, with its defaults filled in. */
-export interface ServerEntry {
+export type ServerEntry = ProgramEntry | RemoteEntry;
+
+interface EntryBase {
   readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  /** The server's whole environment, except PATH. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
   /** Whether everything that the server can reach may be changed or lost. */
   readonly isDisposable: boolean;
-  /** How each process gets a state of its own; undefined if all share what the server reaches. */
-  readonly reset?: Reset;
+  /** Tools that only read, whatever the server says about them. */
+  readonly reads?: readonly string[];
   /** Keys of a result that report a failed call, for servers that do not set MCP's `isError`. */
   readonly errorKeys: readonly string[];
   /** Keys of the entry that have an effect in other programs only. */
   readonly ignoredKeys: readonly string[];
 }
+
+/** A server that is started here. */
+export interface ProgramEntry extends EntryBase {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The server's whole environment, except PATH. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** How each process gets a state of its own; undefined if all share what the server reaches. */
+  readonly reset?: Reset;
+}
+
+/** A server that runs elsewhere. */
+export interface RemoteEntry extends EntryBase, Remote {
+  readonly reset?: never;
+}
+
+export const isRemote = (entry: ServerEntry): entry is RemoteEntry => "url" in entry;
 
 /** The servers of a file by name: the entry, or why the server cannot be started. */
 export interface ServerEntries {
@@ -60,6 +70,9 @@ export const noServerEntries: ServerEntries = {
   errors: new Map(),
   disabled: new Set(),
 };
+
+/** Whether a person must agree before the server is started or spoken to. */
+export const needsConsent = (entry: ServerEntry): boolean => allowsWrites(entry) || isRemote(entry);
 
 /** Whether tools that write may be called: on a copy, or on what the entry calls disposable. */
 export const allowsWrites = ({ isDisposable, reset }: ServerEntry): boolean =>
@@ -114,10 +127,10 @@ export function parseServerEntries(text: string, file: string, workspace: string
       continue;
     }
     const isRepeated = entries.delete(name) || errors.has(name);
-    const fault = isRepeated ? repeatedName : (findEntryFault(json) ?? findVariableFault(json));
+    const fault = isRepeated ? repeatedName : findFault(json);
     if (fault)
       errors.set(name, toError(fault, `${file}:${findLine(findOffset(node, fault))}`, name));
-    else entries.set(name, createEntry(name, entrySchema.parse(json), workspace));
+    else entries.set(name, createEntry(name, json, workspace));
   }
   return { entries, errors, disabled };
 }
@@ -163,34 +176,6 @@ function listEntryNodes(text: string, file: string): { name: string; node: Node 
   });
 }
 
-/** The root of a file, or undefined if it is empty. */
-function parseFile(text: string, file: string): Node | undefined {
-  const errors: ParseError[] = [];
-  let root: Node | undefined;
-  try {
-    // a byte order mark takes the place of a space
-    root = parseTree(text.replace(/^\ufeff/, " "), errors, {
-      allowTrailingComma: true,
-      allowEmptyContent: true,
-    });
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new UserError(`${file} is nested too deeply`, "correct the file", { cause });
-  }
-  const [error] = errors;
-  if (!error) return root;
-  const reason = printParseErrorCode(error.error).replaceAll(/\B[A-Z]/g, it => ` ${it}`);
-  throw new UserError(
-    `${file}:${createLineFinder(text)(error.offset)} is not JSON (${reason.toLowerCase()})`,
-    "correct the file",
-  );
-}
-
-const listProperties = ({ children = [] }: Node): { name: string; node: Node }[] =>
-  children.flatMap(({ children: [key, value] = [] }) =>
-    key && value ? [{ name: String(key.value), node: value }] : [],
-  );
-
 /** Where the value of a fault is, or the nearest value around it. */
 function findOffset(entry: Node, { path }: EntryFault): number {
   const steps = path.map(it => (typeof it === "number" ? it : String(it)));
@@ -199,16 +184,6 @@ function findOffset(entry: Node, { path }: EntryFault): number {
     if (node) return node.offset;
   }
   return entry.offset;
-}
-
-/** Finds the lines, from 1, of offsets that are asked for in ascending order. */
-function createLineFinder(text: string): (offset: number) => number {
-  let line = 1;
-  let position = 0;
-  return offset => {
-    for (; position < offset; position++) if (text[position] === "\n") line++;
-    return line;
-  };
 }
 
 type EntryJson = z.output<typeof entrySchema>;
@@ -260,8 +235,25 @@ const listResetTexts = ({ reset }: EntryJson): [(string | number)[], string][] =
   return [...folders, ...command, ...remove].map(it => [["reset"], it]);
 };
 
-function createEntry(name: string, json: EntryJson, workspace: string): ServerEntry {
-  const { command, args, env, cwd, disposable, reset, errorKeys } = json;
+function createEntry(name: string, json: unknown, workspace: string): ServerEntry {
+  if (!hasAddress(json)) return createProgramEntry(name, entrySchema.parse(json), workspace);
+  const data = remoteEntrySchema.parse(json);
+  return { ...createBase(name, data), url: data.url, headers: data.headers ?? {} };
+}
+
+const createBase = (
+  name: string,
+  json: Pick<EntryJson, "disposable" | "reads" | "errorKeys">,
+): EntryBase => ({
+  name,
+  isDisposable: json.disposable ?? false,
+  ...(json.reads?.length ? { reads: json.reads } : {}),
+  errorKeys: json.errorKeys ?? ["success", "error"],
+  ignoredKeys: ignoredKeys.filter(it => Object.hasOwn(json, it)),
+});
+
+function createProgramEntry(name: string, json: EntryJson, workspace: string): ProgramEntry {
+  const { command, args, env, cwd, reset } = json;
   const variables = createVariables(workspace);
   const fillIn = (text: string) =>
     text.replaceAll(variable, (whole, it: string) => variables[it] ?? whole);
@@ -273,7 +265,7 @@ function createEntry(name: string, json: EntryJson, workspace: string): ServerEn
       : resolve(workspace, filled);
   };
   return {
-    name,
+    ...createBase(name, json),
     // in another folder, a relative path would lead elsewhere
     command: reset && /[\\/]/.test(command) ? resolvePath(command) : fillInPath(command),
     args: (args ?? []).map(fillInPath),
@@ -284,10 +276,7 @@ function createEntry(name: string, json: EntryJson, workspace: string): ServerEn
     ),
     // relative paths that its tools are given must not lead into the workspace
     cwd: reset && !cwd ? newFolder : resolvePath(cwd ?? "."),
-    isDisposable: disposable ?? false,
     ...(reset ? { reset: createReset(reset, resolvePath) } : {}),
-    errorKeys: errorKeys ?? ["success", "error"],
-    ignoredKeys: ignoredKeys.filter(it => Object.hasOwn(json, it)),
   };
 }
 
@@ -327,9 +316,17 @@ const ignoredKeys: readonly string[] = [
 
 type Refusal = Pick<EntryFault, "what" | "remedy">;
 
-const remote: Refusal = {
-  what: "is for a remote server, and only programs on this machine can be connected",
-  remedy: "write the command that starts the server, or remove the entry",
+const signIn: Refusal = {
+  what: "is not supported: nobody is asked to sign in",
+  remedy: 'write "headers": {"Authorization": "Bearer ${env:NAME}"} with a token that you have',
+};
+const ofRemote: Refusal = {
+  what: "is for a server at an address, and this entry has a command",
+  remedy: "remove it, or the command",
+};
+const ofProgram: Refusal = {
+  what: "is for a program that is started here, and this entry has an address",
+  remedy: "remove it, or url",
 };
 const sandbox: Refusal = {
   what: "is not supported: the server would run without its sandbox",
@@ -341,14 +338,33 @@ const toolChoice: Refusal = {
 };
 
 const refusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
-  ...["url", "serverUrl", "httpUrl", "headers", "headersHelper", "oauth", "auth"].map(
-    it => [it, remote] as const,
+  ...["serverUrl", "httpUrl"].map(
+    it => [it, { what: "is not read", remedy: "write the address as url" }] as const,
   ),
+  ...["headersHelper", "oauth", "auth"].map(it => [it, signIn] as const),
   ...["sandbox", "sandboxEnabled"].map(it => [it, sandbox] as const),
   ...["tools", "includeTools", "excludeTools", "enabledTools", "disabledTools"].map(
     it => [it, toolChoice] as const,
   ),
   ["envFile", { what: "is not read", remedy: "write its variables into env" }],
+]);
+
+/** Keys that entries for programs, and entries for addresses, must not have. */
+const programRefusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
+  ...refusals,
+  ...["url", "headers", "allowHttp"].map(it => [it, ofRemote] as const),
+]);
+const remoteRefusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
+  ...refusals,
+  ...["command", "args", "env", "cwd"].map(it => [it, ofProgram] as const),
+  [
+    "reset",
+    {
+      what: "is not possible for a server that is far away, which all sessions share",
+      remedy:
+        "remove it, and run prove-rl record to make an environment of what the server answers",
+    },
+  ],
 ]);
 
 const createKeys = <T extends z.ZodType>(keys: Iterable<PropertyKey>, schema: T) =>
@@ -365,9 +381,36 @@ const withoutEffect = z.union([
 /** An editor accepts these keys, but does not suggest them. */
 const unsuggested = { doNotSuggest: true };
 
-const entrySchema = z.strictObject({
+/** The keys of all entries. */
+const commonShape = {
   ...createKeys(ignoredKeys, z.unknown().meta(unsuggested).optional()),
-  ...createKeys(refusals.keys(), withoutEffect.meta(unsuggested).optional()),
+  disposable: z
+    .boolean()
+    .nullish()
+    .describe(
+      "Whether everything that the server can reach may be changed or lost. Without it only the tools that are known to read are run.",
+    ),
+  reads: z
+    .array(z.string().min(1))
+    .nullish()
+    .describe("Tools that only read, of a server that does not say so itself."),
+  errorKeys: z
+    .array(z.string().min(1))
+    .nullish()
+    .describe(
+      "Keys of a result by which the server says that a call failed: success and ok by being false, any other by being there. Left out: success and error.",
+    ),
+  disabled: z.literal(false).nullish().describe("Whether to leave the server out."),
+  enabled: z.literal(true).nullish().meta(unsuggested),
+};
+
+/** The keys that an entry must not have. */
+const createRefused = (keys: ReadonlyMap<PropertyKey, Refusal>) =>
+  createKeys(keys.keys(), withoutEffect.meta(unsuggested).optional());
+
+const entrySchema = z.strictObject({
+  ...createRefused(programRefusals),
+  ...commonShape,
   type: z
     .enum(["stdio", "local"])
     .nullish()
@@ -390,26 +433,27 @@ const entrySchema = z.strictObject({
     .describe(
       "The folder it is started in. Where this is left out: the workspace folder, or with reset a folder that is made for each process.",
     ),
-  disposable: z
-    .boolean()
-    .nullish()
-    .describe(
-      "Whether everything that the server can reach may be changed or lost. Without it only the tools that are marked as read-only are run.",
-    ),
   reset: resetSchema
     .nullish()
     .describe(
       "How each process gets a state of its own, so that its tools may write without changing anybody's data.",
     ),
-  errorKeys: z
-    .array(z.string().min(1))
-    .nullish()
-    .describe(
-      "Keys of a result by which the server says that a call failed: success and ok by being false, any other by being there. Left out: success and error.",
-    ),
-  disabled: z.literal(false).nullish().describe("Whether to leave the server out."),
-  enabled: z.literal(true).nullish().meta(unsuggested),
 });
+
+const remoteEntrySchema = z.strictObject({
+  ...createRefused(remoteRefusals),
+  ...commonShape,
+  ...remoteShape,
+});
+
+/** Whether an entry is for a server at an address, though it may be faulty. */
+const hasAddress = (json: unknown): boolean =>
+  isJsonObject(json) &&
+  (json["command"] ?? null) === null &&
+  (!withoutEffect.optional().safeParse(json["url"]).success ||
+    remoteType.safeParse(json["type"]).success);
+
+const remoteType = z.string().regex(/^(https?|sse|ws|websocket|streamable.*)$/i);
 
 /** An entry that is left out. The rest of it is not read. */
 const disabledEntrySchema = z.union([
@@ -417,7 +461,9 @@ const disabledEntrySchema = z.union([
   z.looseObject({ enabled: z.literal(false) }),
 ]);
 
-const serversSchema = z.record(z.string(), z.union([entrySchema, disabledEntrySchema])).nullish();
+const serversSchema = z
+  .record(z.string(), z.union([entrySchema, remoteEntrySchema, disabledEntrySchema]))
+  .nullish();
 
 /** The schema of `prove/mcp.json` for the editor, which accepts the entries that are read. */
 export const mcpConfigSchema = z.looseObject({
@@ -427,42 +473,57 @@ export const mcpConfigSchema = z.looseObject({
 });
 
 /** The first thing that is wrong with an entry, or undefined. */
-function findEntryFault(json: unknown): EntryFault | undefined {
+function findFault(json: unknown): EntryFault | undefined {
   if (!isJsonObject(json))
     return { path: [], what: `it must be an object, not ${describe(json)}`, remedy: "correct it" };
+  if (!hasAddress(json)) return findProgramFault(json) ?? findVariableFault(json);
+  const { error, data } = remoteEntrySchema.safeParse(json);
+  return error ? toFault(error, json, remoteRefusals) : findRemoteFault(data);
+}
+
+function findProgramFault(json: JsonObject): EntryFault | undefined {
   const { error, data } = entrySchema.safeParse(json);
   const resetFault =
     (json["reset"] ?? null) !== null && (data || error?.issues.every(it => it.path[0] === "reset"))
       ? findResetFault(json["reset"], data ? listTexts(data).map(([, text]) => text) : [])
       : undefined;
   if (resetFault) return { path: ["reset"], ...resetFault };
-  if (!error) return undefined;
+  return error && toFault(error, json, programRefusals);
+}
+
+function toFault(
+  error: z.ZodError,
+  json: JsonObject,
+  refused: ReadonlyMap<PropertyKey, Refusal>,
+): EntryFault {
   // a key that is not known explains more than a command that is missing
   const issue =
-    error.issues.find(it => refusals.has(it.path[0]!)) ??
+    error.issues.find(it => refused.has(it.path[0]!)) ??
     error.issues.find(it => it.code === "unrecognized_keys") ??
     error.issues[0]!;
   const { path } = issue;
-  const refusal = refusals.get(path[0]!);
+  const refusal = refused.get(path[0]!);
   if (refusal) return { path, ...refusal, what: `${String(path[0])} ${refusal.what}` };
-  if (issue.code === "unrecognized_keys")
-    return {
-      path: [issue.keys[0]!],
-      what: `the key ${issue.keys[0]!} is not known`,
-      remedy:
-        "correct or remove it; the keys are command, args, env, cwd, reset, disposable, errorKeys and disabled",
-    };
+  if (issue.code === "unrecognized_keys") {
+    const [key] = issue.keys as [string];
+    const keys = refused === remoteRefusals ? "url, headers" : "command, args, env, cwd, reset";
+    const remedy = `correct or remove it; the keys are ${keys}, reads, disposable, errorKeys and disabled`;
+    return { path: [key], what: `the key ${key} is not known`, remedy };
+  }
   return { path, ...explain(issue, getValue(json, path)) };
 }
 
 function explain(issue: z.core.$ZodIssue, value: unknown): Refusal {
   const key = formatPath(issue.path);
   if (value === undefined)
-    return { what: `${key} is missing`, remedy: "add the program that is the server" };
+    return key === "url"
+      ? { what: "url is missing", remedy: "add the address of the server" }
+      : { what: `${key} is missing`, remedy: "add the program that is the server, or url" };
   if (key === "type")
-    return typeof value === "string" && /^(https?|sse|ws|websocket|streamable.*)$/i.test(value)
-      ? { ...remote, what: `type ${value} ${remote.what}` }
-      : { what: `type must be stdio, not ${describe(value)}`, remedy: "correct or remove it" };
+    return {
+      what: `type must be stdio, or http for a server at an address, not ${describe(value)}`,
+      remedy: "correct or remove it; SSE alone and WebSockets are not supported",
+    };
   if (issue.code === "too_small") return { what: `${key} is empty`, remedy: "fill it in" };
   const expected =
     (issue.code === "invalid_type" && expectedTypes[issue.expected]) || "true or false";

@@ -1,11 +1,28 @@
 /**
- * Sends JSON-RPC requests to a server's process and receives its replies. Unlike the SDK's client
+ * Sends JSON-RPC requests to a server and receives its replies. Unlike the SDK's client
  * it takes a null at the level of the protocol for an absent value, and leaves it to the caller to
  * read a result, so that what is odd in a result costs no more than itself.
  */
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import { formatError, formatReply, isRequestId, JsonRpcError } from "./jsonRpc.ts";
-import type { ServerProcess } from "./serverProcess.ts";
+
+/** The longest message that is accepted, in bytes. */
+export const maxMessageBytes = 10 * 1024 * 1024;
+
+/** How messages get to a server and back: a process, or an address. */
+export interface ServerChannel {
+  onMessage?: (message: JsonObject) => void;
+  /** Resolves when no message is exchanged any more. */
+  readonly exited: Promise<void>;
+  /** How it ended; undefined before. Completes "the server …". */
+  getExitReason(): string | undefined;
+  start(): Promise<void>;
+  /** Sends the text of a message. */
+  send(message: string): Promise<void>;
+  /** The version of the protocol that was agreed on. */
+  setProtocolVersion?(version: string): void;
+  close(): Promise<void>;
+}
 
 /** The error that a server sent instead of a result. */
 export class ReplyError extends Error {
@@ -29,27 +46,27 @@ interface Pending {
 }
 
 export class RpcClient {
-  readonly #process: ServerProcess;
+  readonly #channel: ServerChannel;
   readonly #pending = new Map<string, Pending>();
   #lastId = 0;
 
-  constructor(process: ServerProcess) {
-    this.#process = process;
-    process.onMessage = message => this.#handle(message);
-    void process.exited.then(() => this.#rejectAll());
+  constructor(channel: ServerChannel) {
+    this.#channel = channel;
+    channel.onMessage = message => this.#handle(message);
+    void channel.exited.then(() => this.#rejectAll());
   }
 
   /**
    * The result of a request, whatever it is; `params` are JSON in one line. Throws a `ReplyError`
    * for an error of the server, a `TimeoutError` after that many milliseconds, and an `Error` if
-   * the process has ended.
+   * the server has ended.
    */
   request(method: string, params: string, timeout: number): Promise<Json> {
     const id = ++this.#lastId;
     return new Promise<Json>((resolve, reject) => {
       const timer = setTimeout(() => reject(new TimeoutError(`${method} timed out`)), timeout);
       this.#pending.set(String(id), { resolve, reject, timer });
-      this.#process
+      this.#channel
         .send(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`)
         .catch(reject);
     }).finally(() => {
@@ -58,8 +75,16 @@ export class RpcClient {
     });
   }
 
-  notify(method: string): Promise<void> {
-    return this.#process.send(JSON.stringify({ jsonrpc: "2.0", method }));
+  /** Throws a `TimeoutError` if the message is not accepted after that many milliseconds. */
+  notify(method: string, timeout: number): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new TimeoutError(`${method} timed out`)), timeout);
+      const stop = () => clearTimeout(timer);
+      this.#channel
+        .send(JSON.stringify({ jsonrpc: "2.0", method }))
+        .finally(stop)
+        .then(resolve, reject);
+    });
   }
 
   #handle(message: JsonObject): void {
@@ -78,12 +103,12 @@ export class RpcClient {
   #answer(id: string | number, method: string): void {
     const refusal = new JsonRpcError("method not found", `${method} is not supported`);
     const reply = method === "ping" ? formatReply(id, "{}") : formatError(id, refusal);
-    // a process that has ended needs no answer
-    this.#process.send(reply).catch(() => {});
+    // a server that has ended needs no answer
+    this.#channel.send(reply).catch(() => {});
   }
 
   #rejectAll(): void {
     for (const { reject } of this.#pending.values())
-      reject(new Error(this.#process.getExitReason()));
+      reject(new Error(this.#channel.getExitReason()));
   }
 }

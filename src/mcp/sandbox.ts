@@ -11,12 +11,12 @@ import { isMissing } from "../storage/fileErrors.ts";
 import { findProgram } from "../storage/processes.ts";
 import { createTemporaryFolder } from "../storage/temporaryFolders.ts";
 import { UserError } from "../userError.ts";
-import type { ServerEntry } from "./mcpConfig.ts";
+import type { ProgramEntry } from "./mcpConfig.ts";
 import { newFolder, sandboxVariable, type Reset } from "./resetSetting.ts";
 
 export interface Sandbox {
   /** The entry with the sandbox filled in. */
-  readonly entry: ServerEntry;
+  readonly entry: ProgramEntry;
   /** The copied folder, of a server whose state are files. */
   readonly folder?: string;
   /** To be called after the process has ended. */
@@ -24,7 +24,7 @@ export interface Sandbox {
 }
 
 /** Makes the sandbox that an entry asks for; of a server with several seeds, on that one. */
-export async function createSandbox(entry: ServerEntry, seed?: string): Promise<Sandbox> {
+export async function createSandbox(entry: ProgramEntry, seed?: string): Promise<Sandbox> {
   const { reset } = entry;
   if (reset?.kind === "folder") return createFolder(entry, reset, seed);
   if (entry.cwd !== newFolder) return createElsewhere(entry);
@@ -47,12 +47,12 @@ export async function createSandbox(entry: ServerEntry, seed?: string): Promise<
 }
 
 /** The sandbox of a server whose state are not files. */
-const createElsewhere = async (entry: ServerEntry): Promise<Sandbox> =>
+const createElsewhere = async (entry: ProgramEntry): Promise<Sandbox> =>
   entry.reset?.kind === "command"
     ? createByCommand(entry, entry.reset)
     : { entry, async remove() {} };
 
-function fillIn(entry: ServerEntry, value: string): ServerEntry {
+function fillIn(entry: ProgramEntry, value: string): ProgramEntry {
   const replace = (text: string) => text.replaceAll(sandboxVariable, value);
   return {
     ...entry,
@@ -83,7 +83,7 @@ export function removeSandboxFolder(): void {
 }
 
 async function createFolder(
-  entry: ServerEntry,
+  entry: ProgramEntry,
   { folders }: Extract<Reset, { kind: "folder" }>,
   seed?: string,
 ): Promise<Sandbox> {
@@ -194,7 +194,7 @@ function checkLink(file: string, top: string, remedy: string): void {
 const timeout = 120_000;
 
 async function createByCommand(
-  entry: ServerEntry,
+  entry: ProgramEntry,
   { create, remove, cwd }: Extract<Reset, { kind: "command" }>,
 ): Promise<Sandbox> {
   const name = `prove_${process.pid}_${randomBytes(4).toString("hex")}`;

@@ -1,6 +1,7 @@
 /**
- * The connection to one process of an MCP server: starts it, lists its tools and makes calls. After
- * a time-out or a crash every further call is `broken`; a new connection is needed.
+ * The connection to one process of an MCP server, or to one at an address: starts it, lists its
+ * tools and makes calls. After a time-out or a crash every further call is `broken`; a new
+ * connection is needed.
  */
 import {
   LATEST_PROTOCOL_VERSION,
@@ -10,10 +11,11 @@ import { isJsonObject, type JsonObject, omitUndefined, type Json } from "../envi
 import type { Fault, Outcome, ErrorType } from "../environment/outcome.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
-import type { ServerEntry } from "./mcpConfig.ts";
+import { HttpChannel } from "./httpChannel.ts";
+import { isRemote, type ServerEntry } from "./mcpConfig.ts";
 import type { Reset } from "./resetSetting.ts";
 import { createSandbox, type Sandbox } from "./sandbox.ts";
-import { ReplyError, RpcClient, TimeoutError } from "./rpcClient.ts";
+import { ReplyError, RpcClient, TimeoutError, type ServerChannel } from "./rpcClient.ts";
 import { ServerProcess } from "./serverProcess.ts";
 import { readToolList, type ToolList } from "./toolList.ts";
 import { parseExactJson } from "../storage/exactJson.ts";
@@ -29,8 +31,8 @@ export class ServerConnection {
   readonly list: ToolList;
   readonly #entry: ServerEntry;
   readonly #client: RpcClient;
-  readonly #process: ServerProcess;
-  readonly #sandbox: Sandbox;
+  readonly #channel: ServerChannel;
+  readonly #sandbox: Sandbox | undefined;
   readonly #timeouts: Timeouts;
   /** Why the server cannot answer calls any more. */
   #brokenReason: string | undefined;
@@ -39,14 +41,14 @@ export class ServerConnection {
   private constructor(
     entry: ServerEntry,
     client: RpcClient,
-    process: ServerProcess,
-    sandbox: Sandbox,
+    channel: ServerChannel,
+    sandbox: Sandbox | undefined,
     timeouts: Timeouts,
     list: ToolList,
   ) {
     this.#entry = entry;
     this.#client = client;
-    this.#process = process;
+    this.#channel = channel;
     this.#sandbox = sandbox;
     this.#timeouts = timeouts;
     this.list = list;
@@ -54,7 +56,7 @@ export class ServerConnection {
 
   /** The folder on which the process works, if it has one of its own. */
   get folder(): string | undefined {
-    return this.#sandbox.folder;
+    return this.#sandbox?.folder;
   }
 
   /**
@@ -69,25 +71,25 @@ export class ServerConnection {
     seed?: string,
   ): Promise<ServerConnection> {
     signal.throwIfAborted();
-    const sandbox = await createSandbox(entry, seed);
-    const process = new ServerProcess(sandbox.entry);
-    const client = new RpcClient(process);
-    const stop = () => void process.close();
+    const sandbox = isRemote(entry) ? undefined : await createSandbox(entry, seed);
+    const channel = isRemote(entry) ? new HttpChannel(entry) : new ServerProcess(sandbox!.entry);
+    const client = new RpcClient(channel);
+    const stop = () => void channel.close();
     signal.addEventListener("abort", stop, { once: true });
-    void process.exited.then(() => signal.removeEventListener("abort", stop));
+    void channel.exited.then(() => signal.removeEventListener("abort", stop));
     try {
-      await process.start();
-      const list = await initialize(entry.name, client, timeouts.start);
+      await channel.start();
+      const list = await initialize(entry, channel, client, timeouts.start);
       signal.throwIfAborted();
-      const connection = new ServerConnection(entry, client, process, sandbox, timeouts, list);
+      const connection = new ServerConnection(entry, client, channel, sandbox, timeouts, list);
       if (entry.reset?.kind === "tool") await connection.#reset(entry.reset);
       return connection;
     } catch (cause) {
-      const exitReason = process.getExitReason();
-      await process.close();
-      await sandbox.remove();
+      const exitReason = channel.getExitReason();
+      await channel.close();
+      await sandbox?.remove();
       signal.throwIfAborted();
-      throw createStartError(entry, process, timeouts, cause as Error, exitReason);
+      throw createStartError(entry, channel, timeouts, cause as Error, exitReason);
     }
   }
 
@@ -96,7 +98,7 @@ export class ServerConnection {
    * outcome.
    */
   async call(name: string, args: JsonObject | string): Promise<Outcome> {
-    const reason = this.#brokenReason ?? this.#process.getExitReason();
+    const reason = this.#brokenReason ?? this.#channel.getExitReason();
     if (reason !== undefined)
       return createBrokenFault(
         `${this.#entry.name} ${reason}, and answers nothing until it is started afresh`,
@@ -116,7 +118,7 @@ export class ServerConnection {
   /** Ends the process and removes its sandbox. */
   close(): Promise<void> {
     this.#brokenReason ??= "was closed";
-    return (this.#closed ??= this.#process.close().then(() => this.#sandbox.remove()));
+    return (this.#closed ??= this.#channel.close().then(() => this.#sandbox?.remove()));
   }
 
   async #reset({ tool, args }: Extract<Reset, { kind: "tool" }>): Promise<void> {
@@ -131,10 +133,10 @@ export class ServerConnection {
 
   async #createFault(name: string, error: Error): Promise<Fault> {
     const server = this.#entry.name;
-    const exitReason = this.#process.getExitReason();
+    const exitReason = this.#channel.getExitReason();
     if (exitReason !== undefined)
       return createBrokenFault(
-        `${server} ${exitReason} while it answered ${name}${formatStderr(this.#process)}`,
+        `${server} ${exitReason} while it answered ${name}${formatStderr(this.#channel)}`,
       );
     if (error instanceof ReplyError) return createErrorFault(error);
     if (!(error instanceof TimeoutError))
@@ -143,7 +145,7 @@ export class ServerConnection {
       );
     // the next call could see what this one still does, so the process is not used again
     this.#brokenReason = `did not answer ${name} within ${this.#timeouts.call / 1000} s`;
-    await this.#process.close();
+    await this.#channel.close();
     return createBrokenFault(`${server} ${this.#brokenReason}`);
   }
 }
@@ -155,7 +157,12 @@ export const createBrokenFault = (message: string): Fault => ({
 });
 
 /** Agrees on the protocol, and lists the tools. */
-async function initialize(server: string, client: RpcClient, timeout: number): Promise<ToolList> {
+async function initialize(
+  { name, reads }: ServerEntry,
+  channel: ServerChannel,
+  client: RpcClient,
+  timeout: number,
+): Promise<ToolList> {
   const params = {
     protocolVersion: LATEST_PROTOCOL_VERSION,
     capabilities: {},
@@ -166,24 +173,28 @@ async function initialize(server: string, client: RpcClient, timeout: number): P
   const { protocolVersion, capabilities } = result;
   if (typeof protocolVersion === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
     throw new Error(`its version of the protocol is ${protocolVersion}`);
-  await client.notify("notifications/initialized");
+  if (typeof protocolVersion === "string") channel.setProtocolVersion?.(protocolVersion);
+  await client.notify("notifications/initialized", timeout);
   // what the server has is written as an object, but null and PHP's list mean it, too
   return isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools")
-    ? readToolList(server, it => client.request("tools/list", JSON.stringify(it), timeout))
+    ? readToolList(name, it => client.request("tools/list", JSON.stringify(it), timeout), reads)
     : { tools: new Map(), omitted: [] };
 }
 
 /** The last lines that a server wrote to stderr, to append to a message. */
-function formatStderr({ stderrTail }: ServerProcess): string {
+function formatStderr(channel: ServerChannel): string {
+  if (!(channel instanceof ServerProcess)) return "";
   // where Node shows an error that was not caught, what matters stands above the calls
-  const said = stderrTail.split("\n").filter(it => !/^\s*$|^\s+at |^}$|^Node\.js v/.test(it));
+  const said = channel.stderrTail
+    .split("\n")
+    .filter(it => !/^\s*$|^\s+at |^}$|^Node\.js v/.test(it));
   const lines = said.slice(-3).join(" ⏎ ").slice(-300);
   return lines ? ` (it said: ${lines})` : "";
 }
 
 function createStartError(
   entry: ServerEntry,
-  process: ServerProcess,
+  channel: ServerChannel,
   timeouts: Timeouts,
   cause: Error,
   exitReason: string | undefined,
@@ -197,16 +208,21 @@ function createStartError(
       `correct command and cwd in ${place}; on Windows a .cmd script is started by cmd with /c`,
       { cause },
     );
-  const { skippedOutput } = process;
-  const said = `${formatStderr(process)}${skippedOutput ? ` (it wrote to stdout: ${skippedOutput})` : ""}`;
+  const skippedOutput = channel instanceof ServerProcess ? channel.skippedOutput : "";
+  const said = `${formatStderr(channel)}${skippedOutput ? ` (it wrote to stdout: ${skippedOutput})` : ""}`;
   if (cause instanceof TimeoutError)
     return new UserError(
       `${entry.name} did not answer within ${timeouts.start / 1000} s of its start${said}`,
-      `check that ${place} starts an MCP server that speaks over stdin and stdout`,
+      isRemote(entry)
+        ? `check that url in ${place} is an endpoint of MCP's streamable HTTP`
+        : `check that ${place} starts an MCP server that speaks over stdin and stdout`,
       { cause },
     );
   const reason = exitReason ?? `is no MCP server that can be spoken to (${cause.message})`;
-  return new UserError(`${entry.name} ${reason}${said}`, `correct ${place}`, { cause });
+  const remedy =
+    (exitReason !== undefined && channel instanceof HttpChannel && channel.remedy) ||
+    `correct ${place}`;
+  return new UserError(`${entry.name} ${reason}${said}`, remedy, { cause });
 }
 
 // Converts the result or error of another server's tool call to an outcome: its value, or a fault

@@ -11,21 +11,19 @@ import { findProgram } from "../storage/processes.ts";
 import { parseExactJson } from "../storage/exactJson.ts";
 import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { UserError } from "../userError.ts";
-import type { ServerEntry } from "./mcpConfig.ts";
+import type { ProgramEntry } from "./mcpConfig.ts";
 import { ProcessTree } from "./processTree.ts";
+import { maxMessageBytes, type ServerChannel } from "./rpcClient.ts";
 
 /** Milliseconds that a server may take to end, after its stdin is closed and after SIGTERM. */
 const gracePeriods = [300, 700] as const;
 
-/** The longest message that is accepted, in bytes. */
-const maxMessageBytes = 10 * 1024 * 1024;
-
-export class ServerProcess {
+export class ServerProcess implements ServerChannel {
   onMessage?: (message: JsonObject) => void;
   /** Resolves when the process has ended. */
   readonly exited: Promise<void>;
   #resolveExited = () => {};
-  readonly #entry: ServerEntry;
+  readonly #entry: ProgramEntry;
   /** The parts of a line whose end has not been read. */
   #partialLine: Buffer[] = [];
   #partialLength = 0;
@@ -37,7 +35,7 @@ export class ServerProcess {
   #stopReason: string | undefined;
   #stderrTail = "";
 
-  constructor(entry: ServerEntry) {
+  constructor(entry: ProgramEntry) {
     this.#entry = entry;
     this.exited = new Promise(resolve => (this.#resolveExited = resolve));
   }

@@ -10,7 +10,7 @@ import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 
 /** A tool as its server lists it, without what is needed to run it and to check its results. */
 export interface ConnectedTool extends Omit<Tool, "input" | "returns" | "run"> {
-  /** The server says whether the tool reads or writes; otherwise it counts as a write. */
+  /** It is known whether the tool reads or writes; otherwise it counts as a write. */
   readonly saysEffect: boolean;
 }
 
@@ -39,10 +39,15 @@ const methodNotFound = -32601;
 type RequestPage = (params: JsonObject) => Promise<Json>;
 
 /**
- * Reads all pages. A cursor that is empty or was given before, and a page without a new tool, end
- * the list. Throws an `Error` if the first page is no list.
+ * Reads all pages; tools in `reads` only read, whatever the server says. A cursor that is empty or
+ * was given before, and a page without a new tool, end the list. Throws an `Error` if the first
+ * page is no list.
  */
-export async function readToolList(server: string, requestPage: RequestPage): Promise<ToolList> {
+export async function readToolList(
+  server: string,
+  requestPage: RequestPage,
+  reads: readonly string[] = [],
+): Promise<ToolList> {
   const tools = new Map<string, ConnectedTool>();
   const omitted = new Map<string, OmittedTool>();
   const omit = (it: OmittedTool) => void omitted.set(it.name, it);
@@ -68,7 +73,7 @@ export async function readToolList(server: string, requestPage: RequestPage): Pr
     }
     const knownCount = tools.size + omitted.size;
     for (const [i, it] of (listed as readonly Json[]).entries()) {
-      const tool = readTool(server, it, `tool ${i + 1} of page ${page}`);
+      const tool = readTool(server, reads, it, `tool ${i + 1} of page ${page}`);
       if (tools.has(tool.name) || omitted.has(tool.name)) continue;
       if ("reason" in tool) omit(tool);
       else tools.set(tool.name, tool);
@@ -86,7 +91,12 @@ export async function readToolList(server: string, requestPage: RequestPage): Pr
  * A listed tool, with the defaults of the protocol: without annotations, a tool writes and its
  * effect cannot be undone.
  */
-function readTool(server: string, listed: Json, place: string): ConnectedTool | OmittedTool {
+function readTool(
+  server: string,
+  reads: readonly string[],
+  listed: Json,
+  place: string,
+): ConnectedTool | OmittedTool {
   if (!isJsonObject(listed)) return { name: place, reason: "it is not an object" };
   const { name, description, title, inputSchema, outputSchema } = listed;
   if (typeof name !== "string" || name === "") return { name: place, reason: "it has no name" };
@@ -95,13 +105,13 @@ function readTool(server: string, listed: Json, place: string): ConnectedTool | 
   const input = readInputSchema(inputSchema);
   if ("reason" in input) return { name, reason: input.reason };
   const annotations = isJsonObject(listed["annotations"]) ? listed["annotations"] : {};
-  const isRead = annotations["readOnlyHint"] === true;
+  const isRead = annotations["readOnlyHint"] === true || reads.includes(name);
   const texts = [description, title, annotations["title"]];
   return {
     name,
     server,
     effect: isRead ? "read" : "write",
-    saysEffect: typeof annotations["readOnlyHint"] === "boolean",
+    saysEffect: isRead || annotations["readOnlyHint"] === false,
     summary: (texts.find(it => typeof it === "string" && it !== "") as string | undefined) ?? name,
     destructive: !isRead && annotations["destructiveHint"] !== false,
     idempotent: isRead || annotations["idempotentHint"] === true,

@@ -9,6 +9,7 @@ import { findServerEntry, parseServerEntries, mcpConfigSchema } from "../../src/
 const workspace = join(tmpdir(), "shop");
 const parse = (text: string) => parseServerEntries(text, "prove/mcp.json", workspace);
 const good = { command: "node" };
+const remote = { url: "https://example.com/mcp" };
 
 describe("what VS Code and other programs write is read", () => {
   const cases: [what: string, text: string, names: string[]][] = [
@@ -149,9 +150,9 @@ const files: [program: string, text: string, Record<string, RegExp | undefined>]
     {
       browser: undefined,
       tracker: /env\.TRACKER_KEY has \$\{input:tracker-key\}.*write the value itself/,
-      hub: /url is for a remote server/,
-      "local-http": /url is for a remote server/,
-      notes: /is for a remote server/,
+      hub: undefined,
+      "local-http": /url is not an address that begins with https:/,
+      notes: /type must be .*http.*, not "sse": .*SSE alone .* not supported/,
       image: undefined,
       own: undefined,
       fetch: /envFile is not read: write its variables into env/,
@@ -198,8 +199,8 @@ const files: [program: string, text: string, Record<string, RegExp | undefined>]
     {
       cli: undefined,
       "with-file": /envFile is not read/,
-      remote: /is for a remote server/,
-      "signed-in": /is for a remote server/,
+      remote: undefined,
+      "signed-in": /auth is not supported.*: write "headers"/,
       home: undefined,
       "from-env": /env\.KEY has \$\{env:KEY\}, which is not filled in/,
       split: /args\[0\] has \$\{pathSeparator\}/,
@@ -239,9 +240,9 @@ const files: [program: string, text: string, Record<string, RegExp | undefined>]
     }`,
     {
       shared: undefined,
-      api: /is for a remote server/,
-      events: /is for a remote server/,
-      helper: /is for a remote server/,
+      api: /url has \$\{API_BASE_URL:-https:.*, which is not filled in/,
+      events: /type must be .*, not "ws": .*WebSockets are not supported/,
+      helper: /headersHelper is not supported/,
       cached: /command has \$\{CLAUDE_PLUGIN_ROOT\}, which is not filled in/,
       slow: undefined,
     },
@@ -281,10 +282,22 @@ describe("a whole file of another program", () => {
 
 describe("a faulty entry costs only itself, and its error says where and why", () => {
   const cases: [entry: unknown, what: RegExp, remedy: RegExp][] = [
-    [{ url: "https://example.com/mcp" }, /url is for a remote server/, /write the command/],
-    [{ type: "http", url: "x" }, /remote server/, /write the command/],
-    [{ ...good, type: "sse" }, /type sse is for a remote server/, /write the command/],
-    [{ ...good, headers: {} }, /headers is for a remote server/, /write the command/],
+    [{ type: "http" }, /url is missing/, /add the address/],
+    [{ type: "http", url: "x" }, /url is not an address/, /https:\/\/example\.com/],
+    [{ url: "http://example.com/mcp" }, /everybody on the way/, /https, or "allowHttp": true/],
+    [{ url: "https://ann:pw@x.example" }, /url has a user name or a password/, /Authorization/],
+    [{ url: "https://x.example?key=${env:KEY}" }, /url has \$\{env:KEY\}/, /headers/],
+    [{ ...remote, headers: { A: "${KEY}" } }, /headers\.A has \$\{KEY\}/, /\$\{env:NAME\}/],
+    [{ ...remote, headers: { A: "${input:k}" } }, /headers\.A has/, /\$\{env:NAME\}/],
+    [{ ...remote, headers: { "a b": "c" } }, /"a b" is no name of a header/, /correct it/],
+    [{ ...remote, headers: { Host: "c" } }, /header Host is set by the connection/, /remove it/],
+    [{ ...remote, headers: { A: 1 } }, /headers\.A must be a text, not 1/, /write "1" in quotes/],
+    [{ ...remote, reset: { restart: true } }, /reset is not possible/, /prove-rl record/],
+    [{ ...remote, args: ["x"] }, /args is for a program/, /remove it, or url/],
+    [{ ...remote, urll: "x" }, /the key urll is not known/, /url, headers, reads/],
+    [{ ...good, ...remote }, /url is for a server at an address/, /remove it, or the command/],
+    [{ ...good, type: "sse" }, /type must be stdio, or http.*"sse"/, /SSE alone/],
+    [{ ...good, headers: { A: "b" } }, /headers is for a server at an address/, /remove it/],
     [{ ...good, envFile: ".env" }, /envFile is not read/, /into env/],
     [{ ...good, sandboxEnabled: true }, /sandboxEnabled is not supported/, /remove it/],
     [{ ...good, disabledTools: ["x"] }, /disabledTools is not supported/, /remove it/],

@@ -4,7 +4,9 @@
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import { allowsTool, allowsWrites, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { allowsTool, allowsWrites, isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { describeNoReset } from "../../mcp/noReset.ts";
+import { describeUrl } from "../../mcp/remoteSetting.ts";
 import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import { UserError } from "../../userError.ts";
 import type { Connection, Connections } from "./connections.ts";
@@ -146,8 +148,10 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
 }
 
 function createConnectionItem(entry: ServerEntry): TreeItem {
-  const { name, command, args, cwd, isDisposable, reset } = entry;
-  const commandLine = [command, ...args].join(" ");
+  const { name, isDisposable, reset } = entry;
+  const target = isRemote(entry)
+    ? describeUrl(entry.url)
+    : `${[entry.command, ...entry.args].join(" ")} in ${entry.cwd}`;
   const permission = allowsWrites(entry)
     ? "All its tools may be called."
     : "Only its read-only tools may be called.";
@@ -158,7 +162,7 @@ function createConnectionItem(entry: ServerEntry): TreeItem {
     icon: icons.connection,
     description: `connected · ${isDisposable ? "disposable" : reset ? "sandboxed" : "read-only"}`,
     context: "connection",
-    tooltip: `${commandLine} in ${cwd}. ${permission}${ignored}`,
+    tooltip: `${target}. ${permission}${ignored}`,
   });
 }
 
@@ -187,7 +191,7 @@ function createToolItem({
       ? "Reads."
       : isAllowed
         ? "Writes."
-        : `Writes. It cannot be called: its entry has no reset.`;
+        : `Writes. It cannot be called: ${describeNoReset(entry)}.`;
   return createTreeItem(name, None, {
     icon: effect === "read" ? icons.readTool : icons.writeTool,
     description: formatParameters(inputSchema),

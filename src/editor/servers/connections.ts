@@ -13,9 +13,12 @@ import {
 import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ReplayDifference } from "../../mcp/connectedSession.ts";
+import { hashEntry } from "../../mcp/connected/consents.ts";
 import type { ConnectedTool, OmittedTool } from "../../mcp/toolList.ts";
 import {
   allowsWrites,
+  isRemote,
+  needsConsent,
   noServerEntries,
   readServerEntries,
   type ServerEntries,
@@ -172,12 +175,14 @@ export class Connections implements Disposable {
   async #requireConsent(entry: ServerEntry): Promise<void> {
     // keys without an effect do not change what is agreed to
     const { ignoredKeys: _, ...decisive } = entry;
-    const key = `disposable ${canonicalJson(decisive)}`;
-    if (!allowsWrites(entry) || this.#consents.get(key) === true) return;
+    const key = isRemote(entry)
+      ? `remote ${hashEntry(entry)}`
+      : `disposable ${canonicalJson(decisive)}`;
+    if (!needsConsent(entry) || this.#consents.get(key) === true) return;
     const isAllowed = await confirm({
-      question: `Start ${entry.name} and let its tools make changes?`,
+      question: `${isRemote(entry) ? "Connect to" : "Start"} ${entry.name}${allowsWrites(entry) ? " and let its tools make changes" : ""}?`,
       detail: describeStart(entry),
-      button: "Start",
+      button: isRemote(entry) ? "Connect" : "Start",
     });
     if (!isAllowed) throw new CancellationError();
     await this.#consents.update(key, true);

@@ -1,13 +1,23 @@
 /**
  * Describes what a person agrees to before a third-party server is started whose tools may change
- * things: the program, and all that it is started with.
+ * things, or one that is far away is spoken to: the program with all that it is started with, or
+ * the address and what is sent to it.
  */
-import type { ServerEntry } from "../../mcp/mcpConfig.ts";
+import { allowsWrites, isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { describeHeaders, describeUrl } from "../../mcp/remoteSetting.ts";
 import { describeReset } from "../../mcp/resetSetting.ts";
 import { describeProgram } from "../../trajectory/programText.ts";
 
 /** Lists the command, each argument, the folder and the variables of a server, without values. */
 export function describeStart(entry: ServerEntry): string {
+  if (isRemote(entry))
+    return [
+      `Address: ${describeUrl(entry.url)}`,
+      `It is sent ${describeHeaders(entry)}.`,
+      allowsWrites(entry)
+        ? "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach."
+        : "Only tools that are known to read are called.",
+    ].join("\n\n");
   const { program, args, folder, variables } = describeProgram(entry);
   return [
     `Command: ${program}`,

@@ -7,7 +7,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { CancellationError, Uri, window, workspace } from "vscode";
 import { getServerFile, suggestServerName } from "../../mcp/connected/serverFile.ts";
-import type { ServerEntry } from "../../mcp/mcpConfig.ts";
+import { isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { createNoResetError } from "../../mcp/noReset.ts";
+import { describeUrl } from "../../mcp/remoteSetting.ts";
 import { createServerFiles, serverNamePattern } from "../../servers/own/newServer.ts";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
@@ -63,11 +65,7 @@ export class OwnServerCommands {
     const { folder } = this.#dependencies;
     const prove = Uri.joinPath(folder.getPart("servers"), "..").fsPath;
     const entry = node?.kind === "connection" ? node.entry : await this.#pickEntry();
-    if (!entry.reset)
-      throw new UserError(
-        `${entry.name} has no reset, and its tools are not tried on what may be anybody's data`,
-        'add one to its entry in prove/mcp.json, such as "reset": {"folder": "seeds/start"} for a server whose state are files',
-      );
+    if (!entry.reset) throw createNoResetError(entry);
     const name = await this.#askName(suggestServerName(entry.name), "Explore Server");
     const file = getServerFile(prove, name);
     const isKnown = existsSync(file);
@@ -105,7 +103,9 @@ export class OwnServerCommands {
       );
     const items = entries.map(entry => ({
       label: entry.name,
-      description: [entry.command, ...entry.args].join(" "),
+      description: isRemote(entry)
+        ? describeUrl(entry.url)
+        : [entry.command, ...entry.args].join(" "),
       iconPath: icons.connection,
       entry,
     }));

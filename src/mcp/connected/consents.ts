@@ -11,7 +11,8 @@ import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { getDataFolder } from "../../storage/dataFolder.ts";
 import { isMissing } from "../../storage/fileErrors.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
-import type { ServerEntry } from "../mcpConfig.ts";
+import { isRemote, type ServerEntry } from "../mcpConfig.ts";
+import { describeUrl, listHeaderVariables } from "../remoteSetting.ts";
 
 const schema = z.strictObject({
   format: z.literal("prove/consents@1"),
@@ -21,10 +22,24 @@ const schema = z.strictObject({
 
 const getFile = () => join(getDataFolder(), "servers.json");
 
-/** Keys without an effect do not change what is agreed to. */
-const hashEntry = (entry: ServerEntry): string =>
+/**
+ * The hash of what is agreed to. Keys without an effect do not change it, nor do values that may be
+ * secret and are not shown.
+ */
+export const hashEntry = (entry: ServerEntry): string =>
   createHash("sha256")
-    .update(canonicalJson({ ...entry, ignoredKeys: [] }))
+    .update(
+      canonicalJson({
+        ...entry,
+        ignoredKeys: [],
+        ...(isRemote(entry)
+          ? {
+              url: describeUrl(entry.url),
+              headers: [...Object.keys(entry.headers).sort(), ...listHeaderVariables(entry)],
+            }
+          : {}),
+      }),
+    )
     .digest("hex");
 
 function readEntries(): readonly string[] {

@@ -5,8 +5,8 @@
 import { fixtureFormat, type Fixture } from "../../environment/fixture.ts";
 import { listRequired } from "../../environment/schemaKeywords.ts";
 import type { LoggedCall } from "../../environment/server.ts";
-import { UserError } from "../../userError.ts";
 import type { ServerEntry } from "../mcpConfig.ts";
+import { createNoResetError } from "../noReset.ts";
 import { defaultSeed } from "../resetSetting.ts";
 import { ServerConnection } from "../serverConnection.ts";
 import { describeOmission, type ConnectedTool, type ToolList } from "../toolList.ts";
@@ -49,11 +49,7 @@ export async function exploreServer(
 ): Promise<Exploration> {
   const { limits = exploreLimits } = options;
   const { reset } = entry;
-  if (!reset)
-    throw new UserError(
-      `${entry.name} has no reset, and its tools are not tried on what may be anybody's data`,
-      `add one to its entry in prove/mcp.json, such as "reset": {"folder": "seeds/start"} for a server whose state are files`,
-    );
+  if (!reset) throw createNoResetError(entry);
   const { list, isOnFiles } = await listTools(entry, options.signal, limits);
   const seeds = reset.kind === "folder" ? Object.keys(reset.folders) : [defaultSeed];
   const chosen = chooseTools(options.name, list);
