@@ -1,5 +1,6 @@
 /** Evaluates policies on the held-out tasks of a file. */
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
+import { isNotRecorded } from "../mcp/connected/cassette.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
@@ -10,7 +11,7 @@ import {
   type SeenTasks,
 } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
-import { getEnd, type Trajectory } from "../trajectory/trajectory.ts";
+import { getEnd, listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 import { formatBug, UserError } from "../userError.ts";
 import type { AppContext } from "./context.ts";
 import type { OpenedPolicy } from "./policies.ts";
@@ -92,7 +93,8 @@ export async function evaluatePolicy(
   },
 ): Promise<Evaluation> {
   const faults = new Set<string>();
-  return await evaluateTasks(tasks, policy, {
+  let notRecorded = 0;
+  const evaluation = await evaluateTasks(tasks, policy, {
     catalog,
     profiles: [defaultProfile, paperProfile],
     concurrency,
@@ -109,6 +111,7 @@ export async function evaluatePolicy(
     },
     onRow(_row, trajectory, done) {
       onAttempt?.(trajectory);
+      notRecorded += listCalls(trajectory).filter(it => isNotRecorded(it.outcome)).length;
       const { fault } = getEnd(trajectory);
       if (fault !== undefined && !faults.has(fault)) {
         faults.add(fault);
@@ -118,4 +121,9 @@ export async function evaluatePolicy(
       showProgress(`${label}${done}/${all} ${samples > 1 ? "attempts" : "tasks"}`);
     },
   });
+  if (notRecorded > 0)
+    printNote(
+      `${notRecorded} calls were refused because the recording of their server has no answer to them; prove-rl record adds more`,
+    );
+  return evaluation;
 }

@@ -1,11 +1,16 @@
 /** `call`: makes one call in a fresh session and shows its outcome and what it changed. */
+import { relative } from "node:path";
+import { getCassetteFile } from "../mcp/connected/cassette.ts";
+import { Recorder } from "../mcp/connected/recording.ts";
+import type { ConnectedSession } from "../mcp/connectedSession.ts";
 import { UserError } from "../userError.ts";
+import { isJsonObject } from "../environment/json.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { parseCallArguments } from "../storage/exactJson.ts";
-import { argument, defineCommand, type CliContext, type Parser } from "./command.ts";
-import { withConnectedServer } from "./connectedServer.ts";
+import { argument, defineCommand, flag, type CliContext, type Parser } from "./command.ts";
+import { chooseServerName, withConnectedServer } from "./connectedServer.ts";
 import { connectOption, fixtureOption, jsonFlag, seedOption, trustServerFlag } from "./options.ts";
 
 const jsonText: Parser<unknown> = {
@@ -34,6 +39,10 @@ export const call = defineCommand({
     fixture: fixtureOption,
     seed: seedOption,
     connect: connectOption,
+    record: flag(
+      "--record",
+      "keep the answer of the server of --connect in prove/servers, for environments without it",
+    ),
     trustServer: trustServerFlag,
     json: jsonFlag,
   },
@@ -41,12 +50,16 @@ export const call = defineCommand({
     `call banking_get_balance '{"account_id": "acc_101"}'`,
     `call banking_list_accounts --fixture small --json`,
   ],
-  async run(context, [tool, args], { fixture, seed, connect, trustServer, json }) {
+  async run(context, [tool, args], { fixture, seed, connect, record, trustServer, json }) {
+    if (record && connect === undefined)
+      throw new UserError("--record needs a server that answers", "add --connect NAME");
     const result: Result =
       connect === undefined
         ? callTool(context, tool, args, { fixture, seed })
         : await withConnectedServer(context, { connect, trustServer }, async session => ({
-            outcome: await session.call(tool, args),
+            outcome: record
+              ? await recordCall(context, session, tool, args)
+              : await session.call(tool, args),
           }));
     if (json) context.print(JSON.stringify(result, null, 2));
     else for (const line of formatResult(result)) context.print(escapeInvisible(line));
@@ -71,6 +84,35 @@ function callTool(
     seed,
   });
   return session.call(name, args);
+}
+
+/** Makes a call on a server, and keeps its answer. */
+async function recordCall(
+  context: CliContext,
+  session: ConnectedSession,
+  tool: string,
+  args: unknown,
+): Promise<Outcome> {
+  if (!isJsonObject(args))
+    throw new UserError("only calls with an object of arguments are recorded", "correct them");
+  const file = getCassetteFile(context.prove, chooseServerName(session.entry.name, context));
+  const recorder = Recorder.open(session, file);
+  try {
+    const outcome = await recorder.record(tool, args);
+    const place = relative(context.cwd, file);
+    context.printNote(
+      recorder.newCount > 0
+        ? `recorded in ${place}`
+        : recorder.changed.length > 0
+          ? `${place} has another answer to this call, which it keeps`
+          : recorder.cassette.find(tool, args)
+            ? `${place} has this answer already`
+            : `nothing was recorded in ${place}: the server did not answer the call`,
+    );
+    return outcome;
+  } finally {
+    recorder.close();
+  }
 }
 
 function formatResult({ outcome, patches = [] }: Result): string[] {

@@ -45,6 +45,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./connect.ts")).connect,
   },
   {
+    name: "record",
+    group: "Servers",
+    summary: "record what a server answers that is far away or cannot be reset",
+    load: async () => (await import("./record.ts")).record,
+  },
+  {
     name: "stdio",
     group: "Servers",
     summary: "serve one server over MCP on stdin and stdout",

@@ -9,16 +9,17 @@ import { formatFixture, getFixtureFile } from "../environment/fixture.ts";
 import { listRequired, getProperties } from "../environment/schemaKeywords.ts";
 import { storeConsent } from "../mcp/connected/consents.ts";
 import { createTools } from "../mcp/connected/connectedServer.ts";
+import { Cassette, getCassetteFile } from "../mcp/connected/cassette.ts";
 import { exploreServer } from "../mcp/connected/explore.ts";
+import { exploreRecording } from "../mcp/connected/recording.ts";
 import {
   getServerFile,
   getTextFolder,
   readServerFile,
-  suggestServerName,
   type ServerFile,
 } from "../mcp/connected/serverFile.ts";
 import { StatePool } from "../mcp/connected/statePool.ts";
-import { findServerEntry, type ServerEntry } from "../mcp/mcpConfig.ts";
+import { findServerEntry, readServerEntries, type ServerEntry } from "../mcp/mcpConfig.ts";
 import { createNoResetError } from "../mcp/noReset.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
 import { completeTemplates } from "../synthesis/text/readTemplates.ts";
@@ -27,17 +28,21 @@ import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
 import { UserError } from "../userError.ts";
 import { argument, defineCommand, flag, option, type CliContext } from "./command.ts";
-import { requireStart } from "./connectedServer.ts";
+import { chooseServerName, requireStart } from "./connectedServer.ts";
 import { jsonFlag, trustServerFlag } from "./options.ts";
 
 export const connect = defineCommand({
   name: "connect",
   description:
-    "Make a third-party server of prove/mcp.json an environment for tasks, rewards and training. Tries its tools in sandboxes, and writes prove/servers/NAME.server.json with what they do, which you can edit, and the fixtures that sessions start from. A server that is written down already is only checked.",
+    "Make a third-party server of prove/mcp.json an environment for tasks, rewards and training. Tries its tools in sandboxes, or on what was recorded of it, and writes prove/servers/NAME.server.json with what they do, which you can edit, and the fixtures that sessions start from. A server that is written down already is only checked.",
   arguments: [
-    argument("<name>", "a server of prove/mcp.json whose entry has a reset", {
-      required: "the name of a server",
-    }),
+    argument(
+      "<name>",
+      "a server of prove/mcp.json whose entry has a reset, or one that was recorded",
+      {
+        required: "the name of a server",
+      },
+    ),
   ],
   options: {
     as: option("--as <name>", "its name in tasks (default: the name of its entry)"),
@@ -52,21 +57,27 @@ export const connect = defineCommand({
   ],
   async run(context, [entryName], { as, again, trustServer, json }) {
     const { prove, cwd, print, printNote, showProgress, signal } = context;
-    const entry = findServerEntry(join(prove, "mcp.json"), cwd, entryName);
-    const name = chooseName(as ?? entry.name, context);
-    if (!entry.reset) throw createNoResetError(entry);
-    await requireStart(context, entry, trustServer);
-    await storeConsent(entry);
+    const name = chooseServerName(as ?? entryName, context);
     const path = getServerFile(prove, name);
+    const source = findSource(context, entryName, getCassetteFile(prove, name));
+    const { entry } = source;
+    if (entry) {
+      await requireStart(context, entry, trustServer);
+      await storeConsent(entry);
+    }
     if (existsSync(path) && !again) {
       const file = readServerFile(path, name);
-      await checkFixtures(context, entry, file);
+      if (entry) await checkFixtures(context, entry, file);
       for (const line of describeFile(file)) print(line);
-      printNote(`${relative(cwd, path)} is as it was; --again explores the server again`);
+      const what = entry ? "server" : "recording";
+      printNote(`${relative(cwd, path)} is as it was; --again explores the ${what} again`);
       return 0;
     }
     const now = `${new Date().toISOString().slice(0, 10)}T09:00`;
-    const explored = await exploreServer(entry, { name, now, signal, onProgress: showProgress });
+    const options = { name, now, signal, onProgress: showProgress };
+    const explored = entry
+      ? await exploreServer(entry, options)
+      : await exploreRecording(source.cassette, options);
     const { file, fixtures, remarks } = explored;
     await write(path, `${JSON.stringify(file, null, 2)}\n`);
     const texts = join(getTextFolder(prove, name), "templates.json");
@@ -78,7 +89,9 @@ export const connect = defineCommand({
     else
       for (const line of [
         ...describeFile(file),
-        `  state: ${describeReset(entry.reset)}, as ${fixtures.map(it => it.name).join(", ")}; ${file.restore === "files" ? "files are put back under the running process" : "another state needs another process"}`,
+        entry
+          ? `  state: ${describeReset(entry.reset!)}, as ${fixtures.map(it => it.name).join(", ")}; ${file.restore === "files" ? "files are put back under the running process" : "another state needs another process"}`
+          : `  state: constant; ${source.cassette.size} calls are answered from ${relative(cwd, source.cassette.file)}`,
         ...remarks.map(it => `  note: ${it}`),
         `${relative(cwd, path)} says all this, and can be edited`,
         hasTexts
@@ -90,6 +103,22 @@ export const connect = defineCommand({
     return 0;
   },
 });
+
+/** What is explored: a server in sandboxes, else what was recorded of it. */
+type Source =
+  { readonly entry: ServerEntry } | { readonly entry?: never; readonly cassette: Cassette };
+
+/** A recording needs neither the server nor its entry. */
+function findSource({ prove, cwd }: CliContext, entryName: string, recording: string): Source {
+  const file = join(prove, "mcp.json");
+  const isRecorded = existsSync(recording);
+  const entry = isRecorded
+    ? readServerEntries(file, cwd).entries.get(entryName)
+    : findServerEntry(file, cwd, entryName);
+  if (entry?.reset) return { entry };
+  if (entry && !isRecorded) throw createNoResetError(entry);
+  return { cassette: Cassette.read(recording) };
+}
 
 /** The text of a templates file with proposals. */
 function proposeTexts(file: ServerFile): string {
@@ -118,15 +147,6 @@ const omitVolatile = (file: ServerFile): ServerFile => ({
     }),
   ),
 });
-
-function chooseName(wanted: string, { catalog }: CliContext): string {
-  const name = suggestServerName(wanted);
-  if (!/^[a-z][a-z0-9_]{1,30}$/.test(name))
-    throw new UserError(`${wanted} cannot be the name of a server in tasks`, "add --as NAME");
-  if (catalog.servers.has(name))
-    throw new UserError(`${name} is a server that ships`, `add --as, such as --as my_${name}`);
-  return name;
-}
 
 async function write(path: string, text: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });

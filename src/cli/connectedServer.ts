@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { connectServer, type ConnectedSession } from "../mcp/connectedSession.ts";
 import { hasConsent, storeConsent } from "../mcp/connected/consents.ts";
+import { suggestServerName } from "../mcp/connected/serverFile.ts";
 import {
   allowsWrites,
   findServerEntry,
@@ -66,6 +67,16 @@ export async function requireStart(
   if (isTrusted || isKnown || !needsConsent(entry)) return;
   await requireConsent(context, entry);
   if (isRemote(entry)) await storeConsent(entry);
+}
+
+/** The name of an entry as that of an environment. */
+export function chooseServerName(wanted: string, { catalog }: CliContext): string {
+  const name = suggestServerName(wanted);
+  if (!/^[a-z][a-z0-9_]{1,30}$/.test(name))
+    throw new UserError(`${wanted} cannot be the name of a server in tasks`, "add --as NAME");
+  if (catalog.servers.has(name))
+    throw new UserError(`${name} is a server that ships`, `add --as, such as --as my_${name}`);
+  return name;
 }
 
 /** The command line of a server, or its address. */

@@ -17,7 +17,12 @@ import { findLongNumber } from "../storage/exactJson.ts";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import { allowsTool, isRemote, type ServerEntry } from "./mcpConfig.ts";
 import { describeNoReset } from "./noReset.ts";
-import { createBrokenFault, ServerConnection, type Timeouts } from "./serverConnection.ts";
+import {
+  createBrokenFault,
+  ServerConnection,
+  type ServerInfo,
+  type Timeouts,
+} from "./serverConnection.ts";
 import {
   describeOmission,
   type ConnectedTool,
@@ -63,6 +68,11 @@ export class ConnectedSession {
     this.entry = entry;
     this.#signal = signal;
     this.#timeouts = timeouts;
+  }
+
+  /** What the server says that it is. */
+  get serverInfo(): ServerInfo {
+    return this.#connection?.info ?? {};
   }
 
   /** The tools that the server lists, in its order. */

@@ -27,7 +27,20 @@ export interface Timeouts {
   readonly call: number;
 }
 
+/** What a server says that it is. */
+export interface ServerInfo {
+  readonly name?: string;
+  readonly version?: string;
+}
+
+/** What a server tells at its start. */
+interface Introduction {
+  readonly info: ServerInfo;
+  readonly list: ToolList;
+}
+
 export class ServerConnection {
+  readonly info: ServerInfo;
   readonly list: ToolList;
   readonly #entry: ServerEntry;
   readonly #client: RpcClient;
@@ -44,13 +57,14 @@ export class ServerConnection {
     channel: ServerChannel,
     sandbox: Sandbox | undefined,
     timeouts: Timeouts,
-    list: ToolList,
+    { info, list }: Introduction,
   ) {
     this.#entry = entry;
     this.#client = client;
     this.#channel = channel;
     this.#sandbox = sandbox;
     this.#timeouts = timeouts;
+    this.info = info;
     this.list = list;
   }
 
@@ -79,9 +93,9 @@ export class ServerConnection {
     void channel.exited.then(() => signal.removeEventListener("abort", stop));
     try {
       await channel.start();
-      const list = await initialize(entry, channel, client, timeouts.start);
+      const known = await initialize(entry, channel, client, timeouts.start);
       signal.throwIfAborted();
-      const connection = new ServerConnection(entry, client, channel, sandbox, timeouts, list);
+      const connection = new ServerConnection(entry, client, channel, sandbox, timeouts, known);
       if (entry.reset?.kind === "tool") await connection.#reset(entry.reset);
       return connection;
     } catch (cause) {
@@ -162,7 +176,7 @@ async function initialize(
   channel: ServerChannel,
   client: RpcClient,
   timeout: number,
-): Promise<ToolList> {
+): Promise<Introduction> {
   const params = {
     protocolVersion: LATEST_PROTOCOL_VERSION,
     capabilities: {},
@@ -170,15 +184,29 @@ async function initialize(
   };
   const result = await client.request("initialize", JSON.stringify(params), timeout);
   if (!isJsonObject(result)) throw new Error("its answer to initialize is not an object");
-  const { protocolVersion, capabilities } = result;
+  const { protocolVersion, capabilities, serverInfo } = result;
   if (typeof protocolVersion === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
     throw new Error(`its version of the protocol is ${protocolVersion}`);
   if (typeof protocolVersion === "string") channel.setProtocolVersion?.(protocolVersion);
   await client.notify("notifications/initialized", timeout);
   // what the server has is written as an object, but null and PHP's list mean it, too
-  return isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools")
-    ? readToolList(name, it => client.request("tools/list", JSON.stringify(it), timeout), reads)
-    : { tools: new Map(), omitted: [] };
+  const list =
+    isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools")
+      ? await readToolList(
+          name,
+          it => client.request("tools/list", JSON.stringify(it), timeout),
+          reads,
+        )
+      : { tools: new Map(), omitted: [] };
+  return { info: readInfo(serverInfo), list };
+}
+
+function readInfo(value: Json | undefined): ServerInfo {
+  const { name, version: own } = isJsonObject(value) ? value : {};
+  return {
+    ...(typeof name === "string" ? { name } : {}),
+    ...(typeof own === "string" ? { version: own } : {}),
+  };
 }
 
 /** The last lines that a server wrote to stderr, to append to a message. */

@@ -188,6 +188,7 @@ class ArgumentTrial {
     const isFullPath = this.#paths.includes(key);
     const unknown = isFullPath ? `${sandboxPath}/${unknownText}` : unknownText;
     const withUnknown = await this.#trials.try(name, give(unknown));
+    if (withUnknown.isUnknown) return known;
     if (withUnknown.works && withUnknown.writes) {
       // it takes any text; what creates a file takes any path
       if (isFullPath && withUnknown.newFiles.some(it => it.includes(unknownText)))
@@ -294,7 +295,7 @@ const error = /\berror\b|\bnot found\b|\bno such\b|\bdoes not exist\b/i;
 
 /** Whether a known text did more than an unknown one, apart from being shown itself. */
 function isBetter(trial: Trial, text: string, unknown: Trial, unknownValue: string): boolean {
-  if (!trial.works) return false;
+  if (!trial.works || unknown.isUnknown) return false;
   if (!unknown.works) return true;
   if (trial.writes !== unknown.writes) return trial.writes;
   const [own, other] = [

@@ -25,7 +25,7 @@ const exploreLimits: ExploreLimits = {
   all: 600_000,
 };
 
-interface ExploreOptions {
+export interface ExploreOptions {
   /** The name that the environment gets. */
   readonly name: string;
   /** The time at which its sessions start. */
@@ -82,7 +82,7 @@ interface ChosenTools {
   readonly leftOut: Readonly<Record<string, string>>;
 }
 
-function chooseTools(server: string, list: ToolList): ChosenTools {
+export function chooseTools(server: string, list: ToolList): ChosenTools {
   const tools = new Map<string, ConnectedTool>();
   const leftOut: Record<string, string> = {};
   for (const it of list.omitted) leftOut[it.name] = describeOmission(it);
@@ -112,7 +112,11 @@ async function explore(
   const { name, now, tools, isOnFiles, restore, onProgress } = options;
   const leftOut = { ...options.leftOut };
   const entries = Object.fromEntries(Array.from(tools, ([key, it]) => [key, createToolEntry(it)]));
-  const trials = new Trials(entry, { ...options, entries });
+  const trials = new Trials({
+    ...options,
+    entries,
+    createPool: (known, limits) => new StatePool(entry, known, limits),
+  });
   try {
     if (!isOnFiles) await chooseProbes(trials);
     await trials.observeStart();
@@ -131,15 +135,8 @@ async function explore(
       }
     const volatile = await findVolatile(trials);
     await acceptByName(trials, findings);
-    const kinds = findKinds(findings.accepted, trials);
-    addLists(kinds, trials);
     trials.startChecks();
-    await addNewThings(kinds, trials);
-    const described = Object.fromEntries(
-      Array.from(tools, ([key, it]) => [key, describeTool(key, it, trials)]),
-    );
-    markKinds(described, kinds, trials);
-    markExamples(described, findings.examples);
+    const described = await describeTools(trials, findings);
     for (const [key, it] of tools)
       if (trials.isUnusable(key)) {
         leftOut[it.name] = "calls of it ended the server, or had no result in time";
@@ -162,6 +159,22 @@ async function explore(
   } finally {
     await trials.close();
   }
+}
+
+/** What was found about the tools. */
+export async function describeTools(
+  trials: Trials,
+  { accepted, examples }: ArgumentFindings,
+): Promise<ServerFile["tools"]> {
+  const kinds = findKinds(accepted, trials);
+  addLists(kinds, trials);
+  await addNewThings(kinds, trials);
+  const described = Object.fromEntries(
+    Array.from(trials.tools, ([key, it]) => [key, describeTool(key, it, trials)]),
+  );
+  markKinds(described, kinds, trials);
+  markExamples(described, examples);
+  return described;
 }
 
 async function createFixtures(

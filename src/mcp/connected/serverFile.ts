@@ -64,9 +64,9 @@ export const serverFileSchema = z.strictObject({
   summary: z.string().describe("What its state holds, in one line."),
   now: clock().describe("The time at which sessions start, as the conversation says it."),
   restore: z
-    .enum(["files", "restart"])
+    .enum(["files", "restart", "recording"])
     .describe(
-      "How a process gets to another state: files where it notices that its files were replaced, else it is started again and repeats the calls.",
+      "How a process gets to another state: files where it notices that its files were replaced, else it is started again and repeats the calls. With recording, the server was recorded, and has one state.",
     ),
   tools: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{2,63}$/), toolSchema)

@@ -19,7 +19,7 @@ import { createSandboxPath } from "../sandbox.ts";
 import { observeFiles, removeVolatile } from "./observation.ts";
 import { sandboxPath } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
-import { readResult } from "./textResult.ts";
+import { createResultReader } from "./textResult.ts";
 
 /** What the pool needs to know of a server. */
 export type KnownServer = Pick<
@@ -305,7 +305,7 @@ class SandboxProcess {
   readonly seed: string;
   readonly #connection: ServerConnection;
   readonly #known: KnownServer;
-  readonly #failures: readonly RegExp[];
+  readonly #readResult: ReturnType<typeof createResultReader>;
   calls: readonly LoggedCall[] = [];
   /** It does not answer any more, or its state is not known. */
   isLost = false;
@@ -315,7 +315,7 @@ class SandboxProcess {
   constructor(connection: ServerConnection, known: KnownServer, seed: string) {
     this.#connection = connection;
     this.#known = known;
-    this.#failures = known.failures.map(it => new RegExp(it, "u"));
+    this.#readResult = createResultReader(known);
     this.seed = seed;
   }
 
@@ -363,17 +363,14 @@ class SandboxProcess {
   }
 
   async call({ name, arguments: args }: LoggedCall): Promise<Outcome> {
-    const { tool, text } = this.#known.tools[name]!;
+    const { tool } = this.#known.tools[name]!;
     const { folder } = this;
     const answer = await this.#connection.call(
       tool,
       folder === undefined ? args : replaceText(args, sandboxPath, folder),
     );
     const shown = folder === undefined ? answer : replaceText(answer, folder, sandboxPath);
-    const outcome = readResult(shown, text, this.#failures);
-    if (outcome.kind !== "ok") return outcome;
-    const masked = removeVolatile({ results: { [name]: outcome.value } }, this.#known.volatile);
-    return { kind: "ok", value: (masked as { results: JsonObject }).results[name]! };
+    return this.#readResult(name, shown);
   }
 
   /** The observed state, deeply frozen. Throws a `UserError` if a probe fails. */

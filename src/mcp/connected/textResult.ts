@@ -1,8 +1,27 @@
 /** Reads results of other servers that are text: failures, and values that are written as text. */
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Outcome } from "../../environment/outcome.ts";
+import { removeVolatile } from "./observation.ts";
 import { readPythonValue } from "./pythonValue.ts";
 import type { ServerFile } from "./serverFile.ts";
+
+/** What is known of results: how text is read, what reports a failure, and what varies. */
+type KnownResults = Pick<ServerFile, "tools" | "failures" | "volatile">;
+
+/** Creates a function that reads the outcome of a call on a tool, by its name in tasks. */
+export function createResultReader({
+  tools,
+  failures,
+  volatile,
+}: KnownResults): (name: string, outcome: Outcome) => Outcome {
+  const patterns = failures.map(it => new RegExp(it, "u"));
+  return (name, answer) => {
+    const outcome = readResult(answer, tools[name]!.text, patterns);
+    if (outcome.kind !== "ok") return outcome;
+    const masked = removeVolatile({ results: { [name]: outcome.value } }, volatile);
+    return { kind: "ok", value: (masked as { results: JsonObject }).results[name]! };
+  };
+}
 
 type TextForm = ServerFile["tools"][string]["text"];
 
@@ -10,7 +29,7 @@ type TextForm = ServerFile["tools"][string]["text"];
  * An outcome as a record, as all results of environments are: another value is its `result`. A text
  * that a failure matches is a refusal.
  */
-export function readResult(outcome: Outcome, form: TextForm, failures: readonly RegExp[]): Outcome {
+function readResult(outcome: Outcome, form: TextForm, failures: readonly RegExp[]): Outcome {
   if (outcome.kind !== "ok") return outcome;
   const { value } = outcome;
   if (failures.length > 0) {

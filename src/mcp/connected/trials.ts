@@ -5,9 +5,9 @@
 import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { LoggedCall } from "../../environment/server.ts";
-import type { ServerEntry } from "../mcpConfig.ts";
 import type { Timeouts } from "../serverConnection.ts";
 import type { ConnectedTool } from "../toolList.ts";
+import { isNotRecorded } from "./cassette.ts";
 import { listRows, listTexts, type KnownTexts } from "./exampleArguments.ts";
 import { listNumberIds, type KnownNumbers } from "./numberIds.ts";
 import { removeVolatile } from "./observation.ts";
@@ -15,8 +15,8 @@ import { listSandboxPaths } from "./sandboxPaths.ts";
 import type { ServerFile } from "./serverFile.ts";
 import {
   defaultLimits,
-  StatePool,
   type KnownServer,
+  type PoolLimits,
   type PoolReply,
   type StateReference,
 } from "./statePool.ts";
@@ -26,6 +26,8 @@ import { listDifferences } from "./volatile.ts";
 
 /** What a call did. */
 export interface Trial {
+  /** It was not made, because there is only a recording, which does not have it. */
+  readonly isUnknown?: true;
   readonly works: boolean;
   readonly writes: boolean;
   readonly shown: string;
@@ -43,7 +45,16 @@ export interface ExploreLimits {
   readonly all: number;
 }
 
+/** Where calls are made: in processes of a server, or on a recording. */
+export interface TrialPool {
+  observe(seed: string): Promise<JsonObject>;
+  call(state: StateReference, call: LoggedCall): Promise<PoolReply>;
+  close(): Promise<void>;
+}
+
 interface TrialOptions {
+  readonly createPool: (known: KnownServer, limits: PoolLimits) => TrialPool;
+
   /** The name of the environment. */
   readonly name: string;
   readonly tools: ReadonlyMap<string, ConnectedTool>;
@@ -56,10 +67,11 @@ interface TrialOptions {
   readonly limits: ExploreLimits;
   /** When nothing more is tried, by `performance.now()`. */
   readonly deadline: number;
+  readonly maxCalls?: number;
 }
 
 /** Of a server with more tools or arguments, not everything is tried. */
-const maxCalls = 1200;
+const defaultMaxCalls = 1200;
 
 /** Calls with which the server ends or hangs, after which a tool is left alone. */
 const maxBroken = 2;
@@ -83,7 +95,6 @@ export class Trials {
   /** What differs between two processes from their start on. */
   readonly volatile: string[] = [];
   callCount = 0;
-  readonly #entry: ServerEntry;
   readonly #options: TrialOptions;
   #deadline: number;
   readonly #brokenCounts = new Map<string, number>();
@@ -93,11 +104,10 @@ export class Trials {
   readonly #omissions = new Map<string, Set<string>>();
   /** The paths of the files at the start. */
   #files: ReadonlySet<string> = new Set();
-  #pool: StatePool;
+  #pool: TrialPool;
   start: StateReference;
 
-  constructor(entry: ServerEntry, options: TrialOptions) {
-    this.#entry = entry;
+  constructor(options: TrialOptions) {
     this.#options = options;
     this.#deadline = options.deadline;
     this.tools = options.tools;
@@ -110,8 +120,8 @@ export class Trials {
   }
 
   /** Other processes, for comparing them with those of the trials. */
-  createPool(restore = this.#options.restore): StatePool {
-    const { name, entries } = this.#options;
+  createPool(restore = this.#options.restore): TrialPool {
+    const { name, entries, createPool } = this.#options;
     const known: KnownServer = {
       server: name,
       // until its effect is known, any tool may write
@@ -123,7 +133,7 @@ export class Trials {
       volatile: this.volatile,
       restore,
     };
-    return new StatePool(this.#entry, known, {
+    return createPool(known, {
       ...defaultLimits,
       timeouts: this.#options.limits.timeouts,
       ignoresUnseen: true,
@@ -160,7 +170,7 @@ export class Trials {
   /** Whether a tool may be tried again. If not because there is no time, that is noted. */
   allows(name: string): boolean {
     if ((this.#brokenCounts.get(name) ?? 0) >= maxBroken) return false;
-    const { limits } = this.#options;
+    const { limits, maxCalls = defaultMaxCalls } = this.#options;
     const reason =
       this.callCount >= maxCalls
         ? `${maxCalls} calls were made`
@@ -207,6 +217,7 @@ export class Trials {
     if (!this.allows(name)) return failed;
     const { outcome, world } = await this.call({ name, arguments: args });
     if (outcome.kind === "broken") this.#noteBroken(name, outcome.message);
+    if (isNotRecorded(outcome)) return { ...failed, isUnknown: true };
     if (outcome.kind !== "ok") return { ...failed, shown: outcome.message };
     const failure = findFailure(outcome.value);
     if (failure !== undefined) {

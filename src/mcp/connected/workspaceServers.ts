@@ -5,8 +5,10 @@ import { isRestricted } from "../../environment/restriction.ts";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import { findServerEntry } from "../mcpConfig.ts";
+import { getCassetteFile } from "./cassette.ts";
 import { createConnectedServer } from "./connectedServer.ts";
 import { hasConsent } from "./consents.ts";
+import { createRecordedServer } from "./recordedServer.ts";
 import { getTextFolder, readServerFiles } from "./serverFile.ts";
 import type { StateThread } from "./stateThread.ts";
 
@@ -25,25 +27,31 @@ export function loadConnectedServers(
   return readServerFiles(prove).map(read =>
     "error" in read
       ? createFaultyServer(read.name, read.error)
-      : createConnectedServer({
-          file: read,
-          folder: getTextFolder(prove, read.server),
-          thread,
-          getEntry() {
-            const entry = findServerEntry(join(prove, "mcp.json"), dirname(prove), read.entry);
-            if (!entry.reset)
-              throw new UserError(
-                `${entry.name} has no reset in prove/mcp.json any more`,
-                "add it again: sessions need a state of their own",
-              );
-            if (!hasConsent(entry))
-              throw new UserError(
-                `${entry.name} starts only with your consent, and its entry is new or has changed`,
-                `run prove-rl connect ${entry.name}, which shows what is started and asks`,
-              );
-            return entry;
-          },
-        }),
+      : read.restore === "recording"
+        ? createRecordedServer({
+            known: read,
+            file: getCassetteFile(prove, read.server),
+            folder: getTextFolder(prove, read.server),
+          })
+        : createConnectedServer({
+            file: read,
+            folder: getTextFolder(prove, read.server),
+            thread,
+            getEntry() {
+              const entry = findServerEntry(join(prove, "mcp.json"), dirname(prove), read.entry);
+              if (!entry.reset)
+                throw new UserError(
+                  `${entry.name} has no reset in prove/mcp.json any more`,
+                  "add it again: sessions need a state of their own",
+                );
+              if (!hasConsent(entry))
+                throw new UserError(
+                  `${entry.name} starts only with your consent, and its entry is new or has changed`,
+                  `run prove-rl connect ${entry.name}, which shows what is started and asks`,
+                );
+              return entry;
+            },
+          }),
   );
 }
 
