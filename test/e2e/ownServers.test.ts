@@ -1,4 +1,7 @@
-/** Servers of the workspace: a new one in TypeScript, and a third-party one that is explored. */
+/**
+ * Servers of the workspace: a new one in TypeScript, and third-party ones that are explored or
+ * recorded.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,9 +17,16 @@ const entry = {
   reset: { folder: "seed" },
 };
 
+/** The same without a reset, so that it can only be recorded. */
+const archive = {
+  command: process.execPath,
+  args: [join(repository, "test/mcp/notesServer.ts"), "${workspaceFolder}/seed"],
+  reads: ["list_notes", "get_note"],
+};
+
 beforeAll(async () => {
   workbench = await Workbench.open({
-    "prove/mcp.json": JSON.stringify({ servers: { notes: entry } }),
+    "prove/mcp.json": JSON.stringify({ servers: { notes: entry, archive } }),
     "seed/notes.json": JSON.stringify(notes),
   });
   await workbench.showContainer("PROVE");
@@ -57,4 +67,20 @@ test("a third-party server is explored after the person agrees, and becomes an e
   await workbench.clickAction(row, "Open Session…");
   await checkVisible(servers().filter({ hasText: /^Session 1/ }));
   await workbench.takePicture("explored");
+});
+
+test("a third-party server that cannot be reset is recorded, and answers from the recording", async () => {
+  await workbench.runCommand("PROVE: Explore Server…");
+  await workbench.answer("Which server to explore", "archive");
+  await workbench.answer("Its name in tasks", "archive");
+  const asked = workbench.page.locator(".monaco-dialog-box");
+  await checkVisible(asked.filter({ hasText: "record what they answer" }));
+  await workbench.page.keyboard.press("Enter");
+  await checkVisible(workbench.tab("archive.server.json"));
+  const file = join(workbench.folder, "prove/servers/archive.server.json");
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ restore: "recording" });
+  const row = servers().filter({ hasText: /^archive.*2 tools · Recorded/ });
+  await checkVisible(row);
+  await workbench.clickAction(row, "Open Session…");
+  await checkVisible(servers().filter({ hasText: /^Session 2/ }));
 });

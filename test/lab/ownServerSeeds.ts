@@ -15,6 +15,10 @@ export interface TriedServer {
   readonly program: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Tools that read, of a server that does not say so of all. */
+  readonly reads?: readonly string[];
+  /** The argument with which it listens at an address, at the port that PORT names. */
+  readonly http?: string;
   readonly writeSeed?: (folder: string) => void;
 }
 
@@ -40,6 +44,7 @@ export const triedServers: readonly TriedServer[] = [
     name: "everything",
     npm: "@modelcontextprotocol/server-everything@2026.8.31",
     program: "dist/index.js",
+    http: "streamableHttp",
   },
   {
     name: "sqlite",
@@ -56,7 +61,12 @@ export const triedServers: readonly TriedServer[] = [
     args: ["--repository", sandbox],
     writeSeed: writeRepository,
   },
-  { name: "clock", pip: ["mcp-server-time==2026.10.19"], program: "mcp-server-time" },
+  {
+    name: "clock",
+    pip: ["mcp-server-time==2026.10.19"],
+    program: "mcp-server-time",
+    reads: ["get_current_time", "convert_time"],
+  },
   {
     name: "requests",
     npm: "@kazuph/mcp-taskmanager@1.1.1",

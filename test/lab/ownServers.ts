@@ -2,12 +2,13 @@
  * `own-servers`: makes third-party MCP servers environments, as docs/own-servers.md describes, and
  * measures what comes of it: the tools that are called with success, tasks, replay and solvers.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { AppContext } from "../../src/app/context.ts";
-import { defineCommand, option, optionalArgument } from "../../src/cli/command.ts";
+import { defineCommand, flag, option, optionalArgument } from "../../src/cli/command.ts";
 import { countOf } from "../../src/cli/options.ts";
 import type { AuditSummary, SolverSummary } from "../../src/evaluation/audit.ts";
 import type { ServerFile } from "../../src/mcp/connected/serverFile.ts";
@@ -32,6 +33,8 @@ interface Row {
   readonly wrong: number | undefined;
   readonly seconds: number;
   readonly processes: number;
+  /** That were made to record the server. */
+  readonly calls: number;
 }
 
 /** Installs a server into its own folder, unless it is there; returns how it is started. */
@@ -94,10 +97,12 @@ interface Trial {
   /** Of PostgreSQL. */
   readonly more?: { readonly args: readonly string[]; readonly reset: object };
   readonly count: number;
+  /** Whether it is recorded, without a reset. */
+  readonly isRecorded: boolean;
 }
 
 async function tryServer(
-  { server, command, more, count }: Trial,
+  { server, command, more, count, isRecorded }: Trial,
   { resources, showProgress, signal, print }: AppContext,
 ): Promise<Row> {
   const { name } = server;
@@ -105,6 +110,7 @@ async function tryServer(
   const starts = join(workspace, "starts.txt");
   const tasks = join(workspace, `${name}.tasks.jsonl`);
   const start = performance.now();
+  let child: ChildProcess | undefined;
   /** Runs the program; a failed check, which ends it with 1, is a part of the figures. */
   const prove = async (...args: readonly string[]): Promise<string> => {
     showProgress(`${name}: ${args[0]}`);
@@ -119,7 +125,7 @@ async function tryServer(
         .stdout;
     } catch (error) {
       const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };
-      if (code === 1 && args[0] !== "connect") return stdout;
+      if (code === 1 && !["connect", "record"].includes(args[0]!)) return stdout;
       print(`${name}: prove-rl ${args.join(" ")}\n${stderr}`);
       throw error;
     }
@@ -127,7 +133,8 @@ async function tryServer(
   try {
     mkdirSync(join(workspace, "prove"));
     server.writeSeed?.(join(workspace, "seed"));
-    const entry = {
+    if (isRecorded && server.http !== undefined) child = await listen(command, server.http);
+    const inSandbox = {
       // a line for each process that is started
       command: "/bin/sh",
       args: [
@@ -140,10 +147,26 @@ async function tryServer(
       env: server.env ?? {},
       reset: more?.reset ?? (server.writeSeed ? { folder: "seed" } : { restart: true }),
     };
+    const { reset: _, ...program } = inSandbox;
+    const entry = !isRecorded
+      ? inSandbox
+      : child
+        ? { url: `http://127.0.0.1:${port}/mcp` }
+        : { ...program, reads: server.reads ?? [] };
     writeFileSync(
       join(workspace, "prove/mcp.json"),
-      JSON.stringify({ servers: { [name]: entry } }),
+      JSON.stringify({ servers: { [name]: entry } }).replaceAll(
+        isRecorded ? "${sandbox}" : /$^/g,
+        join(workspace, "seed"),
+      ),
     );
+    let calls = 0;
+    if (isRecorded) {
+      const report = await prove("record", name, "--trust-server", "--json");
+      ({ calls } = JSON.parse(report) as { calls: number });
+      // what follows needs no server
+      await end(child);
+    }
     const { file, remarks } = JSON.parse(
       await prove("connect", name, "--trust-server", "--json"),
     ) as { file: ServerFile; remarks: string[] };
@@ -168,11 +191,33 @@ async function tryServer(
       right: audit && computeSuccess(audit.solvers, "right"),
       wrong: audit && computeSuccess(audit.solvers, "wrong"),
       seconds: (performance.now() - start) / 1000,
-      processes: countLines(readFileSync(starts, "utf8")),
+      processes: existsSync(starts) ? countLines(readFileSync(starts, "utf8")) : 0,
+      calls,
     };
   } finally {
+    await end(child);
     rmSync(workspace, { recursive: true, force: true });
   }
+}
+
+const port = 3917;
+
+/** Starts a server that listens at an address. */
+async function listen([program = "", ...args]: readonly string[], how: string) {
+  const child = spawn(program, [...args, how], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  // it says so
+  await once(child.stderr, "data");
+  child.stderr.resume();
+  return child;
+}
+
+async function end(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, "exit");
 }
 
 const countLines = (text: string): number => text.split("\n").filter(Boolean).length;
@@ -193,8 +238,8 @@ function formatRows(rows: readonly Row[]): string {
   const percent = (share: number | undefined) =>
     share === undefined ? "-" : `${(100 * share).toFixed(1)}%`;
   return [
-    "| server | tools, called | effects | probes | tasks of asked | replay the same | right | wrong | seconds | processes |",
-    "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    "| server | tools, called | effects | probes | tasks of asked | replay the same | right | wrong | seconds | processes | calls recorded |",
+    "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ...rows.map(
       it =>
         `| ${[
@@ -208,6 +253,7 @@ function formatRows(rows: readonly Row[]): string {
           percent(it.wrong),
           it.seconds.toFixed(0),
           it.processes,
+          it.calls,
         ].join(" | ")} |`,
     ),
   ].join("\n");
@@ -216,7 +262,7 @@ function formatRows(rows: readonly Row[]): string {
 export const ownServers = defineCommand({
   name: "own-servers",
   description:
-    "Make third-party MCP servers environments, and print what comes of each: tools that are called with success, effects, probes, tasks, the share of them that replays the same, the success of right and wrong solvers, seconds, and processes started. Installs the servers with npm and pip.",
+    "Make third-party MCP servers environments, and print what comes of each: tools that are called with success, effects, probes, tasks, the share of them that replays the same, the success of right and wrong solvers, seconds, processes started, and calls made to record them. Installs the servers with npm and pip.",
   arguments: [optionalArgument("[server]", "only that one")],
   options: {
     folder: option("--folder <folder>", "where the servers are, or are installed", {
@@ -226,6 +272,10 @@ export const ownServers = defineCommand({
       parser: countOf("tasks"),
       default: 200,
     }),
+    recorded: flag(
+      "--recorded",
+      "record the servers without a reset, server-everything over HTTP, instead of exploring them in sandboxes",
+    ),
     postgres: option(
       "--postgres <url>",
       "a running PostgreSQL with the right to create databases; without it, its server is left out",
@@ -236,7 +286,7 @@ export const ownServers = defineCommand({
     "own-servers git --folder /opt/own-servers",
     "own-servers --postgres postgresql://postgres@localhost:5432/postgres",
   ],
-  async run(context, [only], { folder, count, postgres: url }) {
+  async run(context, [only], { folder, count, recorded, postgres: url }) {
     const all: readonly TriedServer[] = [...triedServers, ...(url === undefined ? [] : [postgres])];
     const chosen = all.filter(it => only === undefined || it.name === only);
     if (chosen.length === 0)
@@ -248,7 +298,12 @@ export const ownServers = defineCommand({
     for (const server of chosen) {
       const command = await install(server, resolve(context.cwd, folder), context);
       const more = server === postgres ? await preparePostgres(url!) : undefined;
-      rows.push(await tryServer({ server, command, count, ...(more ? { more } : {}) }, context));
+      rows.push(
+        await tryServer(
+          { server, command, count, isRecorded: recorded, ...(more ? { more } : {}) },
+          context,
+        ),
+      );
     }
     context.print(formatRows(rows));
     return 0;

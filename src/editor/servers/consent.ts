@@ -3,7 +3,7 @@
  * things, or one that is far away is spoken to: the program with all that it is started with, or
  * the address and what is sent to it.
  */
-import { allowsWrites, isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";
+import { isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";
 import { describeHeaders, describeUrl } from "../../mcp/remoteSetting.ts";
 import { describeReset } from "../../mcp/resetSetting.ts";
 import { describeProgram } from "../../trajectory/programText.ts";
@@ -14,9 +14,7 @@ export function describeStart(entry: ServerEntry): string {
     return [
       `Address: ${describeUrl(entry.url)}`,
       `It is sent ${describeHeaders(entry)}.`,
-      allowsWrites(entry)
-        ? "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach."
-        : "Only tools that are known to read are called.",
+      describePermission(entry),
     ].join("\n\n");
   const { program, args, folder, variables } = describeProgram(entry);
   return [
@@ -26,8 +24,14 @@ export function describeStart(entry: ServerEntry): string {
       : ["Arguments:", ...args.map((it, i) => `  ${i + 1}. ${it}`)].join("\n"),
     `Folder: ${folder}`,
     `Environment variables: ${variables.join(", ")}`,
-    entry.reset && !entry.isDisposable
-      ? `All its tools may be called: it works on ${describeReset(entry.reset)}, but they may change or delete what else they can reach.`
-      : "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.",
+    describePermission(entry),
   ].join("\n\n");
+}
+
+function describePermission({ isDisposable, reset }: ServerEntry): string {
+  if (isDisposable)
+    return "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.";
+  return reset
+    ? `All its tools may be called: it works on ${describeReset(reset)}, but they may change or delete what else they can reach.`
+    : "Only tools that are known to read are called.";
 }

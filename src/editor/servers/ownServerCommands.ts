@@ -6,9 +6,9 @@ import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { CancellationError, Uri, window, workspace } from "vscode";
+import { getCassetteFile } from "../../mcp/connected/cassette.ts";
 import { getServerFile, suggestServerName } from "../../mcp/connected/serverFile.ts";
 import { isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";
-import { createNoResetError } from "../../mcp/noReset.ts";
 import { describeUrl } from "../../mcp/remoteSetting.ts";
 import { createServerFiles, serverNamePattern } from "../../servers/own/newServer.ts";
 import { UserError } from "../../userError.ts";
@@ -57,27 +57,34 @@ export class OwnServerCommands {
   }
 
   /**
-   * Tries the tools of a third-party server in sandboxes, as `prove-rl connect` does, and opens the
-   * file that says what they do.
+   * Tries the tools of a third-party server in sandboxes, as `prove-rl connect` does, or records
+   * what one answers that cannot be reset, and opens the file that says what they do.
    */
   async explore(node: ServersNode | undefined): Promise<void> {
     requireTrust("exploring a server");
     const { folder } = this.#dependencies;
     const prove = Uri.joinPath(folder.getPart("servers"), "..").fsPath;
     const entry = node?.kind === "connection" ? node.entry : await this.#pickEntry();
-    if (!entry.reset) throw createNoResetError(entry);
     const name = await this.#askName(suggestServerName(entry.name), "Explore Server");
     const file = getServerFile(prove, name);
     const isKnown = existsSync(file);
-    const isAllowed = await confirm({
-      question: isKnown
-        ? `Explore ${entry.name} again and replace prove/servers/${name}.server.json?`
-        : `Start ${entry.name} in sandboxes and try all its tools?`,
-      detail: describeStart(entry),
-      button: "Explore",
-    });
-    if (!isAllowed) throw new CancellationError();
-    await this.#runExploration(entry, ["--as", name, ...(isKnown ? ["--again"] : [])]);
+    const again = isKnown ? ["--again"] : [];
+    // what is recorded needs no server
+    const isRecorded = !entry.reset && !isKnown && existsSync(getCassetteFile(prove, name));
+    if (!isRecorded) {
+      const isAllowed = await confirm({
+        question: !entry.reset
+          ? `Call tools of ${entry.name} that read, and record what they answer?`
+          : isKnown
+            ? `Explore ${entry.name} again and replace prove/servers/${name}.server.json?`
+            : `Start ${entry.name} in sandboxes and try all its tools?`,
+        detail: describeStart(entry),
+        button: entry.reset ? "Explore" : "Record",
+      });
+      if (!isAllowed) throw new CancellationError();
+    }
+    if (!entry.reset && !isRecorded) await this.#run("record", entry, ["--as", name]);
+    await this.#run("connect", entry, ["--as", name, ...again]);
     this.#noteChange();
     await window.showTextDocument(Uri.file(file));
   }
@@ -130,14 +137,15 @@ export class OwnServerCommands {
   }
 
   /** Runs the terminal program, which explores in processes of its own and removes what it left. */
-  async #runExploration(entry: ServerEntry, args: readonly string[]): Promise<void> {
+  async #run(command: "connect" | "record", entry: ServerEntry, args: readonly string[]) {
     const { dist, folder } = this.#dependencies;
     const node = await findNode(getSetting("node"));
-    await showProgress(`PROVE: Exploring ${entry.name}`, async (progress, token) => {
+    const work = command === "record" ? "Recording" : "Exploring";
+    await showProgress(`PROVE: ${work} ${entry.name}`, async (progress, token) => {
       const program = forkProgram(
         node,
         dist,
-        ["connect", entry.name, "--trust-server", ...args],
+        [command, entry.name, "--trust-server", ...args],
         folder.workspacePath,
       );
       token.onCancellationRequested(() => program.kill());
@@ -150,7 +158,7 @@ export class OwnServerCommands {
       const [code] = (await once(program, "exit")) as [number | null];
       if (token.isCancellationRequested) throw new CancellationError();
       if (code === 0) return;
-      const [, what = `exploring ${entry.name} ended with code ${code}`, remedy = "run it again"] =
+      const [, what = `${work} ${entry.name} ended with code ${code}`, remedy = "run it again"] =
         /(?:^|\n)prove-rl: (.*)\n {2}(.*)/.exec(text) ?? [];
       throw new UserError(what, remedy);
     });
