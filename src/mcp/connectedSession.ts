@@ -16,11 +16,12 @@ import { findTypeMismatch } from "../environment/argumentChecks.ts";
 import { findLongNumber } from "../storage/exactJson.ts";
 import { replaceTooDeep, tooDeepText } from "../storage/jsonDepth.ts";
 import { allowsTool, isRemote, type ServerEntry } from "./mcpConfig.ts";
+import type { ServerInfo } from "./handshake.ts";
 import { describeNoReset } from "./noReset.ts";
 import {
   createBrokenFault,
   ServerConnection,
-  type ServerInfo,
+  type Offer,
   type Timeouts,
 } from "./serverConnection.ts";
 import {
@@ -83,6 +84,11 @@ export class ConnectedSession {
   /** The tools that the server lists and that cannot be offered. */
   get omittedTools(): readonly OmittedTool[] {
     return this.#list.omitted;
+  }
+
+  /** The resources and prompts of the server, which are no part of a session. */
+  async listOffers(): Promise<readonly Offer[]> {
+    return (await this.#connection?.listOffers()) ?? [];
   }
 
   /** The calls since the server was started, in order. */

@@ -12,6 +12,15 @@ import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import { formatError, formatReply, isRequestId, JsonRpcError, type Params } from "./jsonRpc.ts";
+import {
+  checkMeta,
+  completeResult,
+  discoverMethod,
+  formatSubscription,
+  isStateless,
+  supportedVersions,
+  withoutOldCode,
+} from "./statelessProtocol.ts";
 import type { State } from "../environment/state.ts";
 
 /** The key of `params._meta` that names a request's session; absent for the connection's own. */
@@ -26,15 +35,21 @@ export type CallableSession = Pick<Session, "tools" | "state" | "call">;
  */
 export type RequestMethod = (params: Params, sessionId: string | undefined) => object;
 
+/** The messages that answer a request, as JSON text, and the status that they have over HTTP. */
+export interface Answer {
+  readonly texts: readonly string[];
+  readonly status: number;
+}
+
 export interface ExposedServer {
   /** Answers what is not about a session, such as the handshake. */
   readonly sdkServer: McpServer;
   /**
-   * The reply to a request about a session, as JSON text; undefined for any other message, which
-   * the caller passes to `sdkServer`. It is synchronous, so that requests take effect in the order
-   * in which they arrive.
+   * Answers a request that is about a session or states its version; undefined for any other
+   * message, which the caller passes to `sdkServer`. It is synchronous, so that requests take
+   * effect in the order in which they arrive.
    */
-  readonly answer: (message: Params) => string | undefined;
+  readonly answer: (message: Params) => Answer | undefined;
 }
 
 /** Exposes a server, with the methods of a transport in addition to those of MCP. */
@@ -63,27 +78,47 @@ export function exposeServer(
         : JSON.stringify(methods[method]!(params, id));
     });
 
-  const sdkServer = new McpServer(
-    { name: `prove-${server.name}`, version },
-    { capabilities: { tools: {}, resources: {} }, instructions: server.summary },
-  );
+  const name = `prove-${server.name}`;
+  const capabilities = { tools: {}, resources: {} };
+  const instructions = server.summary;
+  const sdkServer = new McpServer({ name, version }, { capabilities, instructions });
   // for transports that do not call `answer` first
   sdkServer.fallbackRequestHandler = async ({ method, params = {} }) => {
     if (!isSessionMethod(method))
       throw new JsonRpcError("method not found", `there is no method ${String(method)}`);
     return JSON.parse(createResult(method, params)) as Record<string, unknown>;
   };
+  /** The messages that answer a request which states its version. */
+  const answerStateless = (id: string | number, method: unknown, params: Params) => {
+    checkMeta({ params });
+    if (method === "subscriptions/listen") return formatSubscription(id, name);
+    const isDiscovery = method === discoverMethod;
+    if (!isDiscovery && !isSessionMethod(method))
+      throw new JsonRpcError("method not found", `there is no method ${String(method)}`);
+    const result = isDiscovery
+      ? JSON.stringify({ supportedVersions, capabilities, instructions })
+      : createResult(method, params);
+    return [formatReply(id, completeResult(name, method, result))];
+  };
   return {
     sdkServer,
-    answer({ id, method, params = {} }) {
-      if (!isSessionMethod(method) || !isRequestId(id)) return undefined;
+    answer(message) {
+      const { id, method, params = {} } = message;
+      const statesVersion = isStateless(message);
+      if (!isRequestId(id) || !(statesVersion || isSessionMethod(method))) return undefined;
       try {
         if (!isJsonObject(params))
           throw new JsonRpcError("invalid params", "params must be an object");
-        return formatReply(id, createResult(method, params));
+        const texts = statesVersion
+          ? answerStateless(id, method, params)
+          : [formatReply(id, createResult(method as string, params))];
+        return { texts, status: 200 };
       } catch (error) {
-        if (error instanceof JsonRpcError) return formatError(id, error);
-        throw error;
+        if (!(error instanceof JsonRpcError)) throw error;
+        return {
+          texts: [formatError(id, statesVersion ? withoutOldCode(error) : error)],
+          status: statesVersion ? error.status : 200,
+        };
       }
     },
   };
@@ -227,6 +262,7 @@ function readStateResource(server: Server, state: State, uri: unknown): object {
   throw new JsonRpcError(
     "no such resource",
     `there is no resource ${uri}; resources/list has them`,
+    { data: { uri } },
   );
 }
 

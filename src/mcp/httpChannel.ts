@@ -10,13 +10,14 @@ import {
 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isJsonObject, type JsonObject } from "../environment/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import { parseExactJson } from "../storage/exactJson.ts";
 import { parseMessageJson } from "../storage/jsonDepth.ts";
 import { isRequestId } from "./jsonRpc.ts";
 import type { RemoteEntry } from "./mcpConfig.ts";
 import { describeUrl, fillInHeaders, listSecrets } from "./remoteSetting.ts";
-import { maxMessageBytes, type ServerChannel } from "./rpcClient.ts";
+import { maxMessageBytes, methodNotFound, type ServerChannel } from "./rpcClient.ts";
+import { discoverMethod } from "./statelessProtocol.ts";
 
 /** How long the end of a session may take, in milliseconds. */
 const closeTimeout = 1000;
@@ -38,8 +39,15 @@ export class HttpChannel implements ServerChannel {
   #transport: StreamableHTTPClientTransport | undefined;
   /** Header values and the like, which no message repeats. */
   #secrets: readonly string[] = [];
-  /** The text of messages that the SDK would format with other digits. */
-  readonly #texts = new Map<string, string>();
+  /** What the SDK does not send: digits that it would round, and headers of one request. */
+  readonly #requests = new Map<
+    string,
+    {
+      readonly text: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly method: string | undefined;
+    }
+  >();
   #failure: ChannelFailure | undefined;
 
   constructor(entry: RemoteEntry) {
@@ -78,11 +86,12 @@ export class HttpChannel implements ServerChannel {
     this.#transport?.setProtocolVersion(version);
   }
 
-  async send(text: string): Promise<void> {
+  async send(text: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
     if (this.#failure) throw this.#failure;
     const message = JSON.parse(text) as JSONRPCMessage;
     const formatted = JSON.stringify(message);
-    if (formatted !== text) this.#texts.set(formatted, text);
+    const method = "method" in message ? message.method : undefined;
+    this.#requests.set(formatted, { text, headers, method });
     try {
       await this.#transport!.send(message);
     } catch (error) {
@@ -90,7 +99,7 @@ export class HttpChannel implements ServerChannel {
       if (!("method" in message)) return;
       throw this.#fail(...this.#explain(error as Error));
     } finally {
-      this.#texts.delete(formatted);
+      this.#requests.delete(formatted);
     }
   }
 
@@ -145,8 +154,12 @@ export class HttpChannel implements ServerChannel {
 
   async #fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const body = typeof init.body === "string" ? init.body : undefined;
-    const text = body === undefined ? undefined : (this.#texts.get(body) ?? body);
-    const response = await fetch(url, text === undefined ? init : { ...init, body: text });
+    const request = body === undefined ? undefined : this.#requests.get(body);
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(request?.headers ?? {})) headers.set(name, value);
+    const answer = await fetch(url, request ? { ...init, headers, body: request.text } : init);
+    const isProbe = request?.method === discoverMethod;
+    const response = isProbe ? withoutSession(answer) : answer;
     const isRedirect = response.status >= 300 && response.status < 400;
     if (init.method === "DELETE" || isRedirect || !response.body) return response;
     const { id } = (body === undefined ? {} : JSON.parse(body)) as {
@@ -154,8 +167,8 @@ export class HttpChannel implements ServerChannel {
     };
     if (init.method === "POST" && !response.ok) {
       const said = await this.#readWhole(response);
-      const error = findError(said);
-      if (error !== undefined && isRequestId(id) && !isRefused(response.status)) {
+      const error = this.#findError(response.status, said, request?.method);
+      if (error !== undefined && isRequestId(id)) {
         this.#deliver({ jsonrpc: "2.0", id, error });
         return new Response(null, { status: 202, headers: response.headers });
       }
@@ -171,6 +184,16 @@ export class HttpChannel implements ServerChannel {
       throw new ChannelFailure("answers with what is not JSON", "check that it is an MCP server");
     for (const it of message) this.#deliver(it);
     return new Response(null, { status: 202, headers: response.headers });
+  }
+
+  /** What the server says of a request that failed, unless it refuses everything. */
+  #findError(status: number, said: string, method: string | undefined): Json | undefined {
+    const error = findError(said);
+    const isMissing = isJsonObject(error) && error["code"] === methodNotFound;
+    // older servers refuse what is asked before the handshake in many ways
+    if (method === discoverMethod && status < 500 && status !== 401 && status !== 403)
+      return error ?? "not known";
+    return isMissing || !isRefused(status) ? error : undefined;
   }
 
   /** Hands a message on once the SDK has read the headers that came with it. */
@@ -275,6 +298,14 @@ const tooLong = () =>
     `answered with more than ${maxMessageBytes} bytes`,
     "ask for less at once, such as a page",
   );
+
+/** What is asked before the handshake belongs to no session. */
+function withoutSession(response: Response): Response {
+  const headers = new Headers(response.headers);
+  headers.delete("mcp-session-id");
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers });
+}
 
 /** Whether a status says that nothing is answered at this address, or to these headers. */
 const isRefused = (status: number): boolean => status === 401 || status === 403 || status === 404;

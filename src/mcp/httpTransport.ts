@@ -7,14 +7,12 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/sdk/shared/transport.js";
-import {
-  SUPPORTED_PROTOCOL_VERSIONS,
-  type JSONRPCMessage,
-} from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { IncomingHttpHeaders } from "node:http";
 import { isJsonObject } from "../environment/json.ts";
 import { sessionIdKey, type ExposedServer } from "./exposedServer.ts";
-import { formatError, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
+import { formatError, isRequestId, parseMessage, JsonRpcError, type Params } from "./jsonRpc.ts";
+import { checkHeaders, isStateless } from "./statelessProtocol.ts";
 
 /** A POST to an MCP address. */
 interface McpRequest {
@@ -40,6 +38,7 @@ export interface ResponseWriter {
 interface PendingPost {
   readonly response: ResponseWriter;
   readonly isList: boolean;
+  status: number;
   readonly replies: string[];
   /** How many of its requests have no reply yet. */
   openRequests: number;
@@ -81,28 +80,38 @@ export class HttpTransport implements Transport {
 
   /** Answers one POST. An invalid request gets an error response. */
   handlePost({ headers, body, sessionId }: McpRequest, response: ResponseWriter): void {
+    const isList = Array.isArray(body);
     const error =
-      findHeaderError(headers) ??
-      (Array.isArray(body) && (body.length === 0 || body.length > maxListLength)
-        ? createHttpError(400, `a list holds 1 to ${maxListLength} messages`)
-        : undefined);
+      headers.accept !== undefined && !/\bapplication\/(json|\*)|\*\/\*/.test(headers.accept)
+        ? createHttpError(406, "the client must accept application/json")
+        : isList && (body.length === 0 || body.length > maxListLength)
+          ? createHttpError(400, `a list holds 1 to ${maxListLength} messages`)
+          : undefined;
     if (error) return sendText(response, error.status, formatError(null, error.cause));
-    const post: PendingPost = {
-      response,
-      isList: Array.isArray(body),
-      replies: [],
-      openRequests: 0,
-    };
+    const post: PendingPost = { response, isList, status: 200, replies: [], openRequests: 0 };
     const sdkMessages: JSONRPCMessage[] = [];
+    let id: string | number | null = null;
     try {
-      for (const it of post.isList ? (body as unknown[]) : [body]) {
+      for (const it of isList ? (body as unknown[]) : [body]) {
         const message = sessionId === undefined ? it : withSessionId(it, sessionId);
-        const answer = isJsonObject(message) ? this.#answer(message) : undefined;
-        if (answer === undefined) sdkMessages.push(parseMessage(message));
-        else post.replies.push(answer);
+        if (!isJsonObject(message)) {
+          sdkMessages.push(parseMessage(message));
+          continue;
+        }
+        if (!isList && message["jsonrpc"] === "2.0" && isRequestId(message["id"]))
+          id = message["id"];
+        if (isList && isStateless(message))
+          throw new JsonRpcError("invalid request", "a list has messages of earlier versions only");
+        checkHeaders(headers, message);
+        const answer = this.#answer(message);
+        if (!answer) sdkMessages.push(parseMessage(message));
+        else {
+          post.replies.push(...answer.texts);
+          post.status = answer.status;
+        }
       }
     } catch (cause) {
-      if (cause instanceof JsonRpcError) return sendText(response, 400, formatError(null, cause));
+      if (cause instanceof JsonRpcError) return sendText(response, 400, formatError(id, cause));
       throw cause;
     }
     this.#passToSdk(sdkMessages, post);
@@ -137,28 +146,30 @@ export class HttpTransport implements Transport {
     if (!request) return;
     const { post, id } = request;
     const text = JSON.stringify(isReply ? { ...message, id } : message);
-    if (!isReply) return this.#sendEvent(post, text);
+    if (!isReply) return this.#sendEvents(post, text);
     this.#requests.delete(sdkId as number);
     post.openRequests--;
-    if (post.response.headersSent) this.#sendEvent(post, text);
+    if (post.response.headersSent) this.#sendEvents(post, text);
     else post.replies.push(text);
     if (post.openRequests === 0) this.#finish(post);
   }
 
-  /** Sends an event, after the replies so far if the stream begins with it. */
-  #sendEvent({ response, replies }: PendingPost, text: string): void {
+  /** Sends events, after the replies so far if the stream begins with them. */
+  #sendEvents({ response, replies }: PendingPost, ...texts: readonly string[]): void {
     if (!response.headersSent)
       response.writeHead(200, {
         "content-type": "text/event-stream",
         "cache-control": "no-cache, no-transform",
       });
-    for (const it of [...replies.splice(0), text])
+    for (const it of [...replies.splice(0), ...texts])
       response.write(`event: message\ndata: ${it}\n\n`);
   }
 
-  #finish({ response, isList, replies }: PendingPost): void {
+  #finish(post: PendingPost): void {
+    const { response, isList, status, replies } = post;
+    if (!isList && replies.length > 1) this.#sendEvents(post);
     if (response.headersSent) response.end();
-    else sendText(response, 200, isList ? `[${replies.join(",")}]` : replies[0]!);
+    else sendText(response, status, isList ? `[${replies.join(",")}]` : replies[0]!);
   }
 }
 
@@ -184,20 +195,6 @@ const createHttpError = (status: number, message: string): StatusError => ({
   status,
   cause: new JsonRpcError("invalid request", message),
 });
-
-function findHeaderError({
-  accept,
-  "mcp-protocol-version": protocol,
-}: IncomingHttpHeaders): StatusError | undefined {
-  if (accept !== undefined && !/\bapplication\/(json|\*)|\*\/\*/.test(accept))
-    return createHttpError(406, "the client must accept application/json");
-  if (protocol !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocol as string))
-    return createHttpError(
-      400,
-      `protocol version ${String(protocol)} is not supported; choose one of ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}`,
-    );
-  return undefined;
-}
 
 /** The message with the URL's session in its `_meta`, in place of any that the client named. */
 function withSessionId(message: unknown, sessionId: string): unknown {

@@ -11,14 +11,33 @@ const codes = {
   "invalid params": -32602,
   "no such resource": -32002,
   "no such session": -32001,
+  "malformed request": -32602,
+  "header mismatch": -32020,
+  "unsupported version": -32022,
 } as const;
 
-/** Why a request cannot be answered. The SDK, too, reads its `code`. */
+type ErrorKind = keyof typeof codes;
+
+/** Why a request cannot be answered. The SDK, too, reads its `code` and `data`. */
 export class JsonRpcError extends Error {
+  readonly kind: ErrorKind;
   readonly code: number;
-  constructor(kind: keyof typeof codes, message: string, options?: ErrorOptions) {
+  readonly data: object | undefined;
+  constructor(kind: ErrorKind, message: string, options?: ErrorOptions & { data?: object }) {
     super(message, options);
+    this.kind = kind;
     this.code = codes[kind];
+    this.data = options?.data;
+  }
+
+  /** The HTTP status of a response that says nothing but this, since 2026-07-28. */
+  get status(): 200 | 400 | 404 {
+    if (this.kind === "method not found") return 404;
+    return this.kind === "malformed request" ||
+      this.kind === "header mismatch" ||
+      this.kind === "unsupported version"
+      ? 400
+      : 200;
   }
 }
 
@@ -29,8 +48,10 @@ export const isRequestId = (value: unknown): value is string | number =>
 export const formatReply = (id: string | number, result: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
-export const formatError = (id: string | number | null, { code, message }: JsonRpcError): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
+export const formatError = (
+  id: string | number | null,
+  { code, message, data }: JsonRpcError,
+): string => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
 
 /** Checks that a value is a message. Throws a `JsonRpcError` if it is not. */
 export function parseMessage(value: unknown): JSONRPCMessage {

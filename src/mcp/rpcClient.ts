@@ -9,6 +9,8 @@ import { formatError, formatReply, isRequestId, JsonRpcError } from "./jsonRpc.t
 /** The longest message that is accepted, in bytes. */
 export const maxMessageBytes = 10 * 1024 * 1024;
 
+type RequestHeaders = Readonly<Record<string, string>>;
+
 /** How messages get to a server and back: a process, or an address. */
 export interface ServerChannel {
   onMessage?: (message: JsonObject) => void;
@@ -17,22 +19,27 @@ export interface ServerChannel {
   /** How it ended; undefined before. Completes "the server …". */
   getExitReason(): string | undefined;
   start(): Promise<void>;
-  /** Sends the text of a message. */
-  send(message: string): Promise<void>;
+  /** Sends the text of a message, over HTTP with these headers. */
+  send(message: string, headers?: RequestHeaders): Promise<void>;
   /** The version of the protocol that was agreed on. */
   setProtocolVersion?(version: string): void;
   close(): Promise<void>;
 }
 
+/** The code of the error by which a server says that it does not know a method. */
+export const methodNotFound = -32601;
+
 /** The error that a server sent instead of a result. */
 export class ReplyError extends Error {
   readonly code: number | undefined;
+  readonly data: Json | undefined;
 
   constructor(error: Json) {
-    const { message, code } = isJsonObject(error) ? error : {};
+    const { message, code, data } = isJsonObject(error) ? error : {};
     const text = typeof error === "string" ? error : message;
     super(typeof text === "string" ? text : "an error without a message");
     this.code = typeof code === "number" ? code : undefined;
+    this.data = data;
   }
 }
 
@@ -49,6 +56,11 @@ export class RpcClient {
   readonly #channel: ServerChannel;
   readonly #pending = new Map<string, Pending>();
   #lastId = 0;
+  /** Completes a request for the version of the protocol that was agreed on. */
+  complete: (method: string, params: string) => { params: string; headers?: RequestHeaders } = (
+    _,
+    params,
+  ) => ({ params });
 
   constructor(channel: ServerChannel) {
     this.#channel = channel;
@@ -63,11 +75,12 @@ export class RpcClient {
    */
   request(method: string, params: string, timeout: number): Promise<Json> {
     const id = ++this.#lastId;
+    const { params: completed, headers } = this.complete(method, params);
     return new Promise<Json>((resolve, reject) => {
       const timer = setTimeout(() => reject(new TimeoutError(`${method} timed out`)), timeout);
       this.#pending.set(String(id), { resolve, reject, timer });
       this.#channel
-        .send(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`)
+        .send(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${completed}}`, headers)
         .catch(reject);
     }).finally(() => {
       clearTimeout(this.#pending.get(String(id))?.timer);

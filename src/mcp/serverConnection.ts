@@ -3,20 +3,17 @@
  * tools and makes calls. After a time-out or a crash every further call is `broken`; a new
  * connection is needed.
  */
-import {
-  LATEST_PROTOCOL_VERSION,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from "@modelcontextprotocol/sdk/types.js";
 import { isJsonObject, type JsonObject, omitUndefined, type Json } from "../environment/json.ts";
 import type { Fault, Outcome, ErrorType } from "../environment/outcome.ts";
 import { UserError } from "../userError.ts";
-import { version } from "../version.ts";
+import { agreeOnProtocol, type ServerInfo } from "./handshake.ts";
 import { HttpChannel } from "./httpChannel.ts";
 import { isRemote, type ServerEntry } from "./mcpConfig.ts";
 import type { Reset } from "./resetSetting.ts";
 import { createSandbox, type Sandbox } from "./sandbox.ts";
 import { ReplyError, RpcClient, TimeoutError, type ServerChannel } from "./rpcClient.ts";
 import { ServerProcess } from "./serverProcess.ts";
+import { findParameterHeaders } from "./statelessProtocol.ts";
 import { readToolList, type ToolList } from "./toolList.ts";
 import { parseExactJson } from "../storage/exactJson.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
@@ -27,15 +24,38 @@ export interface Timeouts {
   readonly call: number;
 }
 
-/** What a server says that it is. */
-export interface ServerInfo {
-  readonly name?: string;
-  readonly version?: string;
+/** What a server has beside tools. */
+export interface Offer {
+  readonly kind: "resource" | "resource template" | "prompt";
+  /** The URI of a resource, or its template; the name of a prompt. */
+  readonly name: string;
+  readonly summary: string;
 }
+
+const offerLists = [
+  {
+    capability: "resources",
+    method: "resources/list",
+    kind: "resource",
+    key: "resources",
+    name: "uri",
+  },
+  {
+    capability: "resources",
+    method: "resources/templates/list",
+    kind: "resource template",
+    key: "resourceTemplates",
+    name: "uriTemplate",
+  },
+  { capability: "prompts", method: "prompts/list", kind: "prompt", key: "prompts", name: "name" },
+] as const;
+
+const maxOfferPages = 20;
 
 /** What a server tells at its start. */
 interface Introduction {
   readonly info: ServerInfo;
+  readonly capabilities: Json | undefined;
   readonly list: ToolList;
 }
 
@@ -47,6 +67,7 @@ export class ServerConnection {
   readonly #channel: ServerChannel;
   readonly #sandbox: Sandbox | undefined;
   readonly #timeouts: Timeouts;
+  readonly #capabilities: Json | undefined;
   /** Why the server cannot answer calls any more. */
   #brokenReason: string | undefined;
   #closed: Promise<void> | undefined;
@@ -57,13 +78,14 @@ export class ServerConnection {
     channel: ServerChannel,
     sandbox: Sandbox | undefined,
     timeouts: Timeouts,
-    { info, list }: Introduction,
+    { info, capabilities, list }: Introduction,
   ) {
     this.#entry = entry;
     this.#client = client;
     this.#channel = channel;
     this.#sandbox = sandbox;
     this.#timeouts = timeouts;
+    this.#capabilities = capabilities;
     this.info = info;
     this.list = list;
   }
@@ -93,7 +115,7 @@ export class ServerConnection {
     void channel.exited.then(() => signal.removeEventListener("abort", stop));
     try {
       await channel.start();
-      const known = await initialize(entry, channel, client, timeouts.start);
+      const known = await introduce(entry, channel, client, timeouts.start);
       signal.throwIfAborted();
       const connection = new ServerConnection(entry, client, channel, sandbox, timeouts, known);
       if (entry.reset?.kind === "tool") await connection.#reset(entry.reset);
@@ -127,6 +149,39 @@ export class ServerConnection {
     } catch (error) {
       return this.#createFault(name, error as Error);
     }
+  }
+
+  /**
+   * The resources and prompts that the server says it has, as many as its first pages list. A list
+   * that it refuses is empty.
+   */
+  async listOffers(): Promise<readonly Offer[]> {
+    const offers: Offer[] = [];
+    for (const { capability, method, kind, key, name } of offerLists) {
+      if (!isJsonObject(this.#capabilities) || !Object.hasOwn(this.#capabilities, capability))
+        continue;
+      let cursor: string | undefined;
+      for (let page = 0; page < maxOfferPages; page++) {
+        const params = JSON.stringify(cursor === undefined ? {} : { cursor });
+        const result = await this.#client
+          .request(method, params, this.#timeouts.call)
+          .catch((error: Error) => {
+            if (error instanceof ReplyError) return {};
+            throw error;
+          });
+        const { [key]: listed, nextCursor } = isJsonObject(result) ? result : {};
+        for (const it of Array.isArray(listed) ? (listed as readonly Json[]) : [])
+          if (isJsonObject(it) && typeof it[name] === "string") {
+            const [title] = [it["title"], it["description"], it["name"]].filter(
+              text => typeof text === "string" && text !== "" && text !== it[name],
+            );
+            offers.push({ kind, name: it[name], summary: (title ?? "") as string });
+          }
+        if (typeof nextCursor !== "string" || nextCursor === "" || nextCursor === cursor) break;
+        cursor = nextCursor;
+      }
+    }
+    return offers;
   }
 
   /** Ends the process and removes its sandbox. */
@@ -171,42 +226,30 @@ export const createBrokenFault = (message: string): Fault => ({
 });
 
 /** Agrees on the protocol, and lists the tools. */
-async function initialize(
+async function introduce(
   { name, reads }: ServerEntry,
   channel: ServerChannel,
   client: RpcClient,
   timeout: number,
 ): Promise<Introduction> {
-  const params = {
-    protocolVersion: LATEST_PROTOCOL_VERSION,
-    capabilities: {},
-    clientInfo: { name: "prove", version },
-  };
-  const result = await client.request("initialize", JSON.stringify(params), timeout);
-  if (!isJsonObject(result)) throw new Error("its answer to initialize is not an object");
-  const { protocolVersion, capabilities, serverInfo } = result;
-  if (typeof protocolVersion === "string" && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion))
-    throw new Error(`its version of the protocol is ${protocolVersion}`);
-  if (typeof protocolVersion === "string") channel.setProtocolVersion?.(protocolVersion);
-  await client.notify("notifications/initialized", timeout);
+  const isHttp = channel instanceof HttpChannel;
+  let list: ToolList = { tools: new Map(), omitted: [] };
+  const { capabilities, info, isStateless } = await agreeOnProtocol(client, {
+    isHttp,
+    timeout,
+    onVersion: it => channel.setProtocolVersion?.(it),
+    getInputSchema: tool => list.tools.get(tool)?.inputSchema,
+  });
   // what the server has is written as an object, but null and PHP's list mean it, too
-  const list =
-    isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools")
-      ? await readToolList(
-          name,
-          it => client.request("tools/list", JSON.stringify(it), timeout),
-          reads,
-        )
-      : { tools: new Map(), omitted: [] };
-  return { info: readInfo(serverInfo), list };
-}
-
-function readInfo(value: Json | undefined): ServerInfo {
-  const { name, version: own } = isJsonObject(value) ? value : {};
-  return {
-    ...(typeof name === "string" ? { name } : {}),
-    ...(typeof own === "string" ? { version: own } : {}),
-  };
+  if (isJsonObject(capabilities) && Object.hasOwn(capabilities, "tools"))
+    list = await readToolList(
+      name,
+      it => client.request("tools/list", JSON.stringify(it), timeout),
+      isHttp && isStateless
+        ? { reads, findFault: it => findParameterHeaders(it).fault }
+        : { reads },
+    );
+  return { info, capabilities, list };
 }
 
 /** The last lines that a server wrote to stderr, to append to a message. */
@@ -263,6 +306,16 @@ function createStartError(
  */
 function createOutcome(result: Json, errorKeys: readonly string[]): Outcome {
   if (!isJsonObject(result)) throw new Error("it is not an object");
+  const { resultType = "complete" } = result;
+  if (resultType !== "complete")
+    return {
+      kind: "refused",
+      type: "precondition_failed",
+      message:
+        resultType === "input_required"
+          ? "it asks for an input of the client, which has none to give"
+          : `its result is of the type ${JSON.stringify(resultType)}, which is not supported`,
+    };
   const value = parseResult(result);
   if (isTooDeep(value, "value"))
     return {

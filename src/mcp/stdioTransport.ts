@@ -95,7 +95,7 @@ export class StdioTransport implements Transport {
       return formatErrorLine(new JsonRpcError("parse error", "this line is not JSON"));
     }
     const answer = isJsonObject(message) ? this.#exposed.answer(message) : undefined;
-    if (answer !== undefined) return `${answer}\n`;
+    if (answer) return `${answer.texts.join("\n")}\n`;
     try {
       this.onmessage?.(parseMessage(message));
       return "";

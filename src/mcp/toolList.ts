@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import { readInputSchema, readOutputSchema } from "../environment/plainSchema.ts";
 import type { Tool } from "../environment/server.ts";
-import { ReplyError } from "./rpcClient.ts";
+import { methodNotFound, ReplyError } from "./rpcClient.ts";
 import { describeTooDeep, isTooDeep } from "../storage/jsonDepth.ts";
 
 /** A tool as its server lists it, without what is needed to run it and to check its results. */
@@ -32,21 +32,24 @@ export interface ToolList {
 /** A limit, so that a server whose list never ends does not block its start forever. */
 const maxPages = 1_000;
 
-/** The code of the error by which a server says that it has no tools at all. */
-const methodNotFound = -32601;
-
 /** Requests the page of a list that a cursor names, or else the first one. */
 type RequestPage = (params: JsonObject) => Promise<Json>;
 
+interface ListOptions {
+  /** Tools that only read, whatever the server says. */
+  readonly reads?: readonly string[] | undefined;
+  /** Why a tool with such a schema of arguments cannot be called. */
+  readonly findFault?: (inputSchema: JsonObject) => string | undefined;
+}
+
 /**
- * Reads all pages; tools in `reads` only read, whatever the server says. A cursor that is empty or
- * was given before, and a page without a new tool, end the list. Throws an `Error` if the first
- * page is no list.
+ * Reads all pages. A cursor that is empty or was given before, and a page without a new tool, end
+ * the list. Throws an `Error` if the first page is no list.
  */
 export async function readToolList(
   server: string,
   requestPage: RequestPage,
-  reads: readonly string[] = [],
+  options: ListOptions = {},
 ): Promise<ToolList> {
   const tools = new Map<string, ConnectedTool>();
   const omitted = new Map<string, OmittedTool>();
@@ -73,7 +76,7 @@ export async function readToolList(
     }
     const knownCount = tools.size + omitted.size;
     for (const [i, it] of (listed as readonly Json[]).entries()) {
-      const tool = readTool(server, reads, it, `tool ${i + 1} of page ${page}`);
+      const tool = readTool(server, options, it, `tool ${i + 1} of page ${page}`);
       if (tools.has(tool.name) || omitted.has(tool.name)) continue;
       if ("reason" in tool) omit(tool);
       else tools.set(tool.name, tool);
@@ -93,7 +96,7 @@ export async function readToolList(
  */
 function readTool(
   server: string,
-  reads: readonly string[],
+  { reads = [], findFault }: ListOptions,
   listed: Json,
   place: string,
 ): ConnectedTool | OmittedTool {
@@ -104,6 +107,8 @@ function readTool(
     return { name, reason: `it is ${describeTooDeep("document")}` };
   const input = readInputSchema(inputSchema);
   if ("reason" in input) return { name, reason: input.reason };
+  const fault = isJsonObject(inputSchema) ? findFault?.(inputSchema) : undefined;
+  if (fault !== undefined) return { name, reason: fault };
   const annotations = isJsonObject(listed["annotations"]) ? listed["annotations"] : {};
   const isRead = annotations["readOnlyHint"] === true || reads.includes(name);
   const texts = [description, title, annotations["title"]];

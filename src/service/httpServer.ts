@@ -423,7 +423,13 @@ function decodeId(segment: string): string {
 }
 
 /** The headers of a request that routes read. */
-const passedHeaders = ["content-type", "accept", "mcp-protocol-version"] as const;
+const passedHeaders = [
+  "content-type",
+  "accept",
+  "mcp-protocol-version",
+  "mcp-method",
+  "mcp-name",
+] as const;
 
 /** Returns false for a request that this process answers itself. */
 async function passToOwner(

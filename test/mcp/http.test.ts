@@ -491,6 +491,7 @@ describe("the state as resources", () => {
     expect((await post(request(1, "resources/read", { uri }))).json.error).toEqual({
       code: -32002,
       message: `there is no resource ${uri}; resources/list has them`,
+      data: { uri },
     });
   });
 });

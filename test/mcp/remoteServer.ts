@@ -184,6 +184,12 @@ function answer(
       });
     case "tools/list":
       return reply({ tools: tools.filter(it => !server.hidden.includes(it.name)) });
+    case "server/discover":
+      return void send(
+        400,
+        "application/json",
+        JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message: "not ready" } }),
+      );
     default: {
       server.calls.push(`${name} ${JSON.stringify(args)}`);
       const result: Record<string, unknown> = { ...answerCall(name!, args) };
