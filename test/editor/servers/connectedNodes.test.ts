@@ -45,7 +45,7 @@ test("good servers, faulty entries and tools that are left out have rows of thei
     // what I use
     "servers": {
       "a/b": ${JSON.stringify(listed)},
-      "remote": { "url": "https://example.com" },
+      "remote": { "url": "ftp://example.com" },
       "typo": { "comand": "node" },
       "off": { "disabled": true },
     },
@@ -63,7 +63,7 @@ test("good servers, faulty entries and tools that are left out have rows of thei
   const rows = nodes.map(it => createConnectedItem(it));
   expect(rows.map(it => [it.label, it.description])).toEqual([
     ["a/b", "connected · read-only"],
-    ["remote", expect.stringContaining("prove/mcp.json:5, server remote: url is for a remote")],
+    ["remote", expect.stringContaining("prove/mcp.json:5, server remote: url is not an address")],
     ["typo", expect.stringContaining("server typo: the key comand is not known")],
   ]);
   expect(rows[0]!.tooltip).toContain("Keys without an effect here: timeout.");
