@@ -275,7 +275,7 @@ function createStartError(
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === "ENOENT" || code === "EACCES" || code === "EINVAL")
     return new UserError(
-      `${entry.name} cannot be started (${cause.message})`,
+      `the server ${entry.name} cannot be started (${cause.message})`,
       `correct command and cwd in ${place}; on Windows a .cmd script is started by cmd with /c`,
       { cause },
     );

@@ -62,7 +62,7 @@ export class ServerProcess implements ServerChannel {
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
       return Promise.reject(
         new UserError(
-          `${name} cannot be started: there is no folder ${cwd}`,
+          `the server ${name} cannot be started: there is no folder ${cwd}`,
           `create the folder, or correct cwd in entry ${name} of prove/mcp.json`,
         ),
       );

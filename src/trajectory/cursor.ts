@@ -102,6 +102,12 @@ export class TrajectoryCursor {
     };
   }
 
+  /** Whether a server of the attempt has a tool with this full name, on offer or not. */
+  hasTool(name: string): boolean {
+    const tool = this.#catalog.tools.get(name);
+    return this.trajectory.header.servers.some(it => it.name === tool?.server);
+  }
+
   /** Opens a session that goes on from the current position, apart from the trajectory. */
   openSession(): Session {
     const { header, events } = this.trajectory;

@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
   await workbench.showContainer("PROVE");
   await workbench.collapseViews("Tasks", "Runs");
-  await checkVisible(servers().filter({ hasText: /^notes.*connected · read-only/ }));
+  await checkVisible(servers().filter({ hasText: /^notes.*mcp\.json · read-only/ }));
 });
 afterAll(() => workbench.close());
 

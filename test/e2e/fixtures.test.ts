@@ -21,12 +21,12 @@ test("without an open fixture, the commands on fixtures ask for one", async () =
   const choices = page.locator(".quick-input-list .monaco-list-row");
   const getCopy = (server: string) =>
     join(workbench.folder, `prove/fixtures/${server}/small.fixture.json`);
-  for (const title of ["Compare with Shipped", "Restore Fixture"]) {
+  for (const title of ["Compare Fixture with Shipped", "Restore Fixture"]) {
     await workbench.runCommand(`PROVE: ${title}`);
     await checkVisible(workbench.notification("No fixture of this workspace replaces a shipped"));
     await workbench.runCommand("Notifications: Clear All Notifications");
   }
-  await workbench.runCommand("PROVE: Edit as Table");
+  await workbench.runCommand("PROVE: Edit Fixture as Table");
   await checkVisible(workbench.choice("banking · small").filter({ hasText: "shipped" }));
   await workbench.takePicture("fixture-choice");
   await workbench.choice("calendar · small").click();
@@ -36,7 +36,7 @@ test("without an open fixture, the commands on fixtures ask for one", async () =
   await workbench.choice("email · small").click();
   await checkVisible(page.locator(".monaco-breadcrumb-item", { hasText: /^email$/ }));
   await workbench.closeEditors();
-  await workbench.runCommand("PROVE: Compare with Shipped");
+  await workbench.runCommand("PROVE: Compare Fixture with Shipped");
   await checkVisible(workbench.choice("email · small").filter({ hasText: "your copy" }));
   expect(await choices.count()).toBe(2);
   await workbench.choice("calendar · small").click();
@@ -136,7 +136,7 @@ test("an id that leads nowhere is repaired, and the copy is compared with the sh
     () => expect(readFileSync(copy(), "utf8")).not.toContain("acc_1o1"),
     waitOptions,
   );
-  await workbench.runCommand("PROVE: Compare with Shipped");
+  await workbench.runCommand("PROVE: Compare Fixture with Shipped");
   await checkVisible(workbench.tab("banking/small: shipped ↔ your copy"));
   await workbench.takePicture("fixture-compared");
   await page.keyboard.press("Control+W");
@@ -149,7 +149,7 @@ test("a fixture is edited as a table, with undo, and its problems are at their c
   const cell = (row: string, field: string) =>
     table.locator(`tr[data-row="${row}"] > [data-field="${field}"]`);
   // from the keyboard: to a table, a cell, a choice, and back
-  await workbench.runCommandByKeyboard("PROVE: Edit as Table");
+  await workbench.runCommandByKeyboard("PROVE: Edit Fixture as Table");
   await checkVisible(table.getByRole("tab", { name: /^accounts/, selected: true }));
   const focused = table.locator(":focus").first();
   const tabTo = (text: string) =>

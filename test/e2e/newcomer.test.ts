@@ -123,5 +123,5 @@ async function listRecordedStates(name: string): Promise<readonly string[]> {
   const rows = await workbench.page.evaluate(
     () => (window as unknown as { readonly seenRows: readonly string[] }).seenRows,
   );
-  return rows.flatMap(it => new RegExp(`${name}\\s*([a-z]+)`).exec(it)?.[1] ?? []);
+  return rows.flatMap(it => new RegExp(`${name}.* ([a-z]+)$`).exec(it)?.[1] ?? []);
 }

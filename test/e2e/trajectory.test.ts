@@ -241,7 +241,7 @@ test("the attempt that is selected for compare is marked after its table was hid
   await checkVisible(page.getByRole("button", { name: /^Select .* for compare$/ }).first());
   await checkGone(marked);
   await page.locator("tr[data-key]").first().click({ button: "right" });
-  await workbench.chooseFromMenu("Select for Compare");
+  await workbench.chooseFromMenu("Select Attempt for Compare");
   await checkVisible(marked);
   await marked.click();
   await checkGone(marked);

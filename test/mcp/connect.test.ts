@@ -386,7 +386,7 @@ describe("a server that misbehaves", () => {
   test("a program that does not exist is an error", async () => {
     const entry = { ...misbehavingEntry(), command: "no-such-program" };
     await expect(openSession(entry)).rejects.toMatchObject({
-      what: "rude cannot be started (spawn no-such-program ENOENT)",
+      what: "the server rude cannot be started (spawn no-such-program ENOENT)",
       remedy: expect.stringContaining("correct command and cwd in entry rude"),
     });
   });
@@ -394,7 +394,7 @@ describe("a server that misbehaves", () => {
   test("a folder that does not exist is an error that names the folder, not the program", async () => {
     const cwd = join(folder, "gone");
     await expect(openSession(misbehavingEntry("", { cwd }))).rejects.toMatchObject({
-      what: `rude cannot be started: there is no folder ${cwd}`,
+      what: `the server rude cannot be started: there is no folder ${cwd}`,
       remedy: "create the folder, or correct cwd in entry rude of prove/mcp.json",
     });
   });

@@ -2,6 +2,7 @@
  * The transcripts of attempts as documents, with the reward of each call. Caches the attempts of
  * open documents for the code lenses, the reward pages and the debugger.
  */
+import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -42,6 +43,7 @@ import {
 } from "./attemptLocation.ts";
 import { computeReward, type AttemptReward } from "./attemptReward.ts";
 import { formatAttempt } from "./attemptText.ts";
+import { indexTasks } from "./taskIndex.ts";
 import { readAttempt, type FindTask, type StoredAttempt } from "./storedAttempt.ts";
 import { readFileVersion } from "./storedLocation.ts";
 
@@ -89,8 +91,28 @@ export class Transcripts implements Disposable {
         ? createRolloutUri(attempt.fsPath, (await recognizeRollouts(attempt.fsPath)).name, {
             attempt: 0,
           })
-        : this.resolveUri(attempt);
+        : await this.findUri(attempt);
     await this.#show(uri, column);
+  }
+
+  /**
+   * The transcript of a node or a file; of a tasks file, that of the task at the cursor. Without
+   * one, that of the active editor.
+   */
+  async findUri(attempt: AttemptNode | Uri | undefined): Promise<Uri> {
+    const file = attempt ?? window.activeTextEditor?.document.uri;
+    if (!(file instanceof Uri) || !file.path.endsWith(".tasks.jsonl"))
+      return this.resolveUri(attempt);
+    const editor = window.visibleTextEditors.find(
+      it => it.document.uri.toString() === file.toString(),
+    );
+    const line = (editor?.selection.active.line ?? 0) + 1;
+    const entry = (await indexTasks(file.fsPath)).entries.find(it => it.number === line);
+    if (entry) return getNodeUri({ kind: "task", file, entry });
+    throw new UserError(
+      `line ${line} of ${basename(file.fsPath)} has no task`,
+      "go to another line",
+    );
   }
 
   /**

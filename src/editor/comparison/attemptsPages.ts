@@ -168,7 +168,7 @@ export class AttemptsPages implements Disposable {
     const items = [
       ...files.map(it => ({
         label: basename(it.fsPath),
-        description: workspace.asRelativePath(it),
+        description: workspace.asRelativePath(Uri.joinPath(it, "..")),
         iconPath: icons.taskFile,
         subject: findSubject(it)!,
       })),

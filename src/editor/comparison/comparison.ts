@@ -41,7 +41,7 @@ export class Comparison implements Disposable {
   async compareWithSelected(attempt: AttemptNode | Uri | undefined): Promise<void> {
     const uri = this.#transcripts.resolveUri(attempt);
     if (!this.#selected)
-      throw new UserError("no attempt is selected", "run Select for Compare on one first");
+      throw new UserError("no attempt is selected", "run Select Attempt for Compare on one first");
     if (this.#selected.toString() === uri.toString())
       throw new UserError("this attempt is the selected one", "choose another attempt");
     await openDiff(this.#selected, uri);

@@ -1,6 +1,7 @@
 /** Registers runs: the Runs view, the run pages and training. */
 import { join } from "node:path";
-import { workspace, type ExtensionContext, type Uri } from "vscode";
+import { commands, workspace, type ExtensionContext, type Uri } from "vscode";
+import type { RunState } from "../../protocol/runPage.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { reportRejection } from "../shared/report.ts";
 import { createTree } from "../shared/treeView.ts";
@@ -100,6 +101,7 @@ export function registerRuns(
     sendRequest: (request, monitor) => training.request(request, monitor),
     showLog: monitor => engines.showLog(monitor),
   });
+  const showPossibleCommands = createPaletteUpdate(runs);
   const goOn = () => {
     reportRejection(training.followEarlier());
     reportRejection(queue.resume());
@@ -117,6 +119,7 @@ export function registerRuns(
       if (part === "runs") runs.refresh();
     }),
     workspace.onDidGrantWorkspaceTrust(goOn),
+    runs.onDidChange(showPossibleCommands),
     registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"])),
   );
   registerCommands(context, {
@@ -145,5 +148,27 @@ export function registerRuns(
     removeBackend: () => removeBackend(extensionUri),
   });
   goOn();
+  showPossibleCommands();
   return runs;
+}
+
+/** Creates a function that hides commands from the palette for which there is no run. */
+function createPaletteUpdate(runs: Runs): () => void {
+  const shown = new Map<string, boolean>();
+  return () => {
+    const list = runs.list();
+    const hasState = (...states: readonly RunState[]) =>
+      list.some(it => states.includes(it.status.state));
+    const contexts = {
+      hasRuns: list.length > 0,
+      hasEngineRuns: list.some(it => it.config.engine !== undefined),
+      isTraining: hasState("starting", "training", "paused", "stopping"),
+      hasQueue: hasState("queued"),
+    };
+    for (const [name, value] of Object.entries(contexts)) {
+      if (shown.get(name) === value) continue;
+      shown.set(name, value);
+      void commands.executeCommand("setContext", `prove.${name}`, value);
+    }
+  };
 }

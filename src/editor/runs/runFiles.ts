@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Uri, window, workspace } from "vscode";
+import { commands, Uri, window, workspace } from "vscode";
 import type { RunState } from "../../protocol/runPage.ts";
 import { formatMetricsCsv } from "../../run/metrics.ts";
 import { readTrainerLock } from "../../run/locks.ts";
@@ -70,7 +70,8 @@ async function saveAs(
   });
   if (!file) return;
   await writeFileAtomically(file.fsPath, content);
-  void showInformation(`Saved ${file.fsPath}.`);
+  const answer = await showInformation(`Saved ${file.fsPath}.`, "Open");
+  if (answer !== undefined) await commands.executeCommand("vscode.open", file);
 }
 
 /** Renames a run's folder. */
@@ -127,6 +128,8 @@ function checkIdle(monitor: RunMonitor, what: string): void {
 export interface RunChoice {
   readonly states?: readonly RunState[] | undefined;
   readonly whenNone: string;
+  /** Asks for the run even if there is only one: the person may have meant another. */
+  readonly isAlwaysAsked?: boolean;
   /** Leaves out runs that the command is not for. */
   readonly isPossible?: (monitor: RunMonitor) => boolean;
 }
@@ -146,7 +149,7 @@ export async function pickRun(
       title: "Start Training",
       command: "prove.startTraining",
     });
-  if (candidates.length === 1) return candidates[0]!;
+  if (candidates.length === 1 && choice?.isAlwaysAsked !== true) return candidates[0]!;
   const items = candidates.map(monitor => ({
     label: getRunName(monitor),
     description: toEditorText(monitor.status.activity),

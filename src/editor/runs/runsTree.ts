@@ -7,7 +7,7 @@ import {
   type TreeItem,
   TreeItemCollapsibleState,
 } from "vscode";
-import type { RunState } from "../../protocol/runPage.ts";
+import type { RunState, StepMetrics } from "../../protocol/runPage.ts";
 import { getTrend } from "../../run/evaluation.ts";
 import { getGroupsFile } from "../../run/folder.ts";
 import { getNodeUri } from "../attempts/attemptLocation.ts";
@@ -245,8 +245,8 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
   const { folder, status, steps: metrics, config, evaluation } = node.monitor;
   const { state, step, steps, activity } = status;
   const last = metrics.at(-1);
-  const total = steps === undefined ? "" : ` of ${steps}`;
-  const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
+  const total = steps === undefined ? "" : `/${steps}`;
+  const value = last?.method === "grpo" ? last.reward.mean : last?.loss;
   const setup = `${config.method} on ${basename(config.tasks)}, reward ${config.profile}`;
   const item = createTreeItem(getRunName(node.monitor), Collapsed, {
     icon:
@@ -256,8 +256,12 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
     description:
       state === "queued" || state === "ready"
         ? `${state} · ${activity}`
-        : `${state} · step ${step}${total}${reward}`,
+        : // the icon shows the state, too, and a narrow row ends before the last word
+          [`${step}${total}`, ...(value === undefined ? [] : [value.toFixed(3)]), state].join(
+            " · ",
+          ),
     tooltip: [
+      ...(value === undefined ? [] : [describeLast(last!)]),
       shortenPaths(folder),
       toEditorText(activity),
       setup,
@@ -268,6 +272,11 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
   item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };
   return item;
 }
+
+const describeLast = (last: StepMetrics): string =>
+  last.method === "grpo"
+    ? `reward ${last.reward.mean.toFixed(3)} in step ${last.step}`
+    : `loss ${last.loss.toFixed(3)} in step ${last.step}`;
 
 function getContext({ config, status: { state }, checkpoints }: RunMonitor): string {
   if (config.engine !== undefined) return engineContexts[state];

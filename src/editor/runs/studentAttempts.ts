@@ -44,7 +44,7 @@ export class StudentAttempts {
     requireTrust("trying a student");
     const { extensionUri, folder, transcripts } = this.#dependencies;
     const tasksFolder = folder.getPart("tasks").fsPath;
-    const uri = transcripts.resolveUri(attempt);
+    const uri = await transcripts.findUri(attempt);
     const { task } = await transcripts.read(uri);
     if (!task)
       throw new UserError(

@@ -149,6 +149,7 @@ export class Training {
     const choice = {
       states: requestStates[request],
       whenNone: `there is no run to ${request}`,
+      isAlwaysAsked: request === "resume",
     };
     const monitor = node?.monitor ?? (await pickRun(runs, `Which run to ${request}`, choice));
     await this.request(request, monitor);

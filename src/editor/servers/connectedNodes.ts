@@ -116,6 +116,7 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
       return createFaultItem(node);
     case "connectedTools":
       return createTreeItem("Tools", Collapsed, {
+        icon: icons.tools,
         description:
           node.omitted.length > 0
             ? `${node.tools.length} · ${node.omitted.length} left out`
@@ -160,7 +161,7 @@ function createConnectionItem(entry: ServerEntry): TreeItem {
     : "";
   return createTreeItem(name, Collapsed, {
     icon: icons.connection,
-    description: `connected · ${isDisposable ? "disposable" : reset ? "sandboxed" : "read-only"}`,
+    description: `mcp.json · ${isDisposable ? "disposable" : reset ? "sandboxed" : "read-only"}`,
     context: "connection",
     tooltip: `${target}. ${permission}${ignored}`,
   });

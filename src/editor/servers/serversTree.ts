@@ -226,9 +226,10 @@ function createItem(node: OwnNode): TreeItem {
     case "withheld":
       return createWithheldItem();
     case "fixtures":
-      return createTreeItem("Fixtures", Expanded, { context: "fixtures" });
+      return createTreeItem("Fixtures", Expanded, { icon: icons.fixture, context: "fixtures" });
     case "tools":
       return createTreeItem("Tools", Collapsed, {
+        icon: icons.tools,
         description: String(node.server.tools.size),
         context: "tools",
       });
@@ -250,6 +251,7 @@ function createItem(node: OwnNode): TreeItem {
       });
     case "calls":
       return createTreeItem("Calls", Collapsed, {
+        icon: icons.calls,
         description: String(node.live.calls.length),
         context: "calls",
       });

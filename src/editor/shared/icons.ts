@@ -10,11 +10,13 @@ const createIcon = (id: string, color?: string) =>
 export const icons = {
   server: createIcon("server"),
   connection: createIcon("plug"),
+  tools: createIcon("tools"),
   readTool: createIcon("eye"),
   writeTool: createIcon("edit"),
   fixture: createIcon("database"),
   session: createIcon("vm-active"),
   externalSession: createIcon("hubot", "charts.blue"),
+  calls: createIcon("list-ordered"),
   entities: createIcon("symbol-class"),
   entity: createIcon("symbol-object"),
   value: createIcon("symbol-field"),

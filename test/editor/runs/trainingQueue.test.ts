@@ -163,7 +163,7 @@ test("the queue survives a reload, and goes on when the trainer that still runs 
   await expect
     .poll(() => listRows())
     .toEqual([
-      "first: training · step 3",
+      "first: 3 · training",
       "third: queued · starts when the training before it has ended",
       "second: queued · 2 in the queue",
     ]);

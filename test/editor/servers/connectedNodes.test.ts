@@ -62,7 +62,7 @@ test("good servers, faulty entries and tools that are left out have rows of thei
   const nodes = listConnections(connections);
   const rows = nodes.map(it => createConnectedItem(it));
   expect(rows.map(it => [it.label, it.description])).toEqual([
-    ["a/b", "connected · read-only"],
+    ["a/b", "mcp.json · read-only"],
     ["remote", expect.stringContaining("prove/mcp.json:5, server remote: url is not an address")],
     ["typo", expect.stringContaining("server typo: the key comand is not known")],
   ]);

@@ -116,13 +116,16 @@ function callTool({ cursor }: DebugTarget, { name, arguments: args }: CallExpres
     atEnd: false,
   };
   const { outcome, patches } = result;
+  const withheld = names.find(it => cursor.hasTool(it));
   const changes = patches.length === 1 ? "1 change" : `${patches.length} changes`;
   return {
     name: tool,
     text:
       outcome.kind === "ok"
         ? `ok, ${changes}: ${formatInline(outcome.value)}`
-        : `${outcome.kind}: ${outcome.message}`,
+        : outcome.kind === "unknown-tool" && withheld !== undefined
+          ? `${outcome.kind}: ${withheld} is not on offer in this attempt`
+          : `${outcome.kind}: ${outcome.message}`,
     rows: () => createStepRows(position),
   };
 }

@@ -41,7 +41,10 @@ export function createVariables(target: DebugTarget, position: CursorPosition): 
     const prefix = countPrefix(cursor.trajectory.events, position.position);
     return (breakdown ??= "breakdowns" in reward ? scoreShownPrefix(reward, prefix)[0] : undefined);
   };
+  const states = Object.values(position.state) as unknown as readonly JsonObject[];
   return {
+    // as the rows of the only server are listed, without its name
+    ...(states.length === 1 ? { ...(states[0]!["world"] as JsonObject), ...states[0] } : {}),
     ...(position.state as unknown as JsonObject),
     ...createCallVariables(position),
     get evidence() {

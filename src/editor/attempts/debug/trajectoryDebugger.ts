@@ -106,14 +106,14 @@ export class TrajectoryDebugger implements Disposable {
           const transcript = this.#transcripts.resolveUri(file).toString();
           return { ...config, transcript };
         },
-        // F5 on a transcript, without a launch.json
-        resolveDebugConfiguration: (_, config) =>
+        // F5 on a transcript, a trajectory file or a line of a tasks file, without a launch.json
+        resolveDebugConfiguration: async (_, config) =>
           config.type
             ? config
             : {
                 ...configuration,
                 name: "Trajectory",
-                transcript: this.#transcripts.resolveUri(undefined).toString(),
+                transcript: (await this.#transcripts.findUri(undefined)).toString(),
               },
       }),
     ];
@@ -121,7 +121,7 @@ export class TrajectoryDebugger implements Disposable {
 
   /** Debugs the attempt of a node or a transcript, or of the active transcript. */
   async start(attempt: AttemptNode | Uri | undefined): Promise<void> {
-    const uri = this.#transcripts.resolveUri(attempt);
+    const uri = await this.#transcripts.findUri(attempt);
     await this.#transcripts.open(uri);
     await this.#launch(uri);
   }

@@ -54,7 +54,7 @@ export class RewardPages implements Disposable {
     attempt: AttemptNode | Uri | undefined,
     { call, preserveFocus = false }: RewardPageOptions = {},
   ): Promise<void> {
-    const uri = this.#transcripts.resolveUri(attempt);
+    const uri = await this.#transcripts.findUri(attempt);
     // an attempt that cannot be read throws here, before a page is opened
     await this.#transcripts.getAttempt(uri);
     const address = uri.toString();

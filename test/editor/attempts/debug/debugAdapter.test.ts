@@ -408,12 +408,29 @@ test("the console calls a tool on a copy of the state, and shows its outcome and
     (await evaluate('banking_transfer({"from_account": "acc_101", "amount": 5})')).result,
   ).toMatch(/^bad-arguments: /);
   expect((await evaluate("banking.list_accounts()")).result).toMatch(/^ok, 0 changes: /);
-  expect((await evaluate("banking_fly()")).result).toMatch(/^unknown-tool: /);
+  expect((await evaluate("banking_fly()")).result).toMatch(/^unknown-tool: there is no tool/);
+  for (const it of ["accounts", "world.accounts"])
+    expect((await evaluate(`${it}.acc_101.balance`)).result).toBe("3148.95");
   expect((await evaluate("transfer(5)")).result).toMatch(/^the arguments are not JSON/);
   await editor.send("continue");
   expect(editor.stop).toMatchObject({ description: "At the end of the trajectory" });
   expect((await evaluate(call)).result).toMatch(/^ok, 6 changes/);
   expect((await evaluate(balance)).result).toBe("3098.95");
+});
+
+test("the console says of a tool that exists that it is not on offer", async () => {
+  const whole = await moveFifty();
+  const menu = whole.trajectory.header.menu.filter(it => it !== "banking_unfreeze_card");
+  const header = { ...whole.trajectory.header, menu };
+  const editor = new DebugClient(async () => loadTarget(whole, { ...whole.trajectory, header }));
+  await editor.start();
+  const { body } = await editor.send("evaluate", {
+    expression: "unfreeze_card()",
+    context: "repl",
+  });
+  expect(body).toMatchObject({
+    result: "unknown-tool: banking_unfreeze_card is not on offer in this attempt",
+  });
 });
 
 test("the console completes paths, tools, parameters and values", async () => {
