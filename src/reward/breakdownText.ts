@@ -145,10 +145,10 @@ export const listPartChanges = (before: Breakdown, after: Breakdown): readonly P
 
 /** A change of a reward with its sign. */
 export function formatChange(change: number): string {
-  const digits = Math.abs(change).toFixed(4);
+  const digits = Math.abs(change).toFixed(3);
   if (Number(digits) === 0) return "±0";
   return `${change < 0 ? "−" : "+"}${digits}`;
 }
 
 export const formatPartChange = ({ name, before, after, change }: PartChange): string =>
-  `${name} ${before.toFixed(4)} → ${after.toFixed(4)} (${formatChange(change)})`;
+  `${name} ${before.toFixed(3)} → ${after.toFixed(3)} (${formatChange(change)})`;

@@ -174,7 +174,7 @@ test("the reward page shows each part, its weight, and the evidence of each call
   const page = workbench.webview();
   for (const part of ["validity", "coverage", "efficiency", "name", "argument"])
     await checkVisible(page.getByRole("row").filter({ hasText: part }).first());
-  await checkVisible(page.getByText("2.5000").first());
+  await checkVisible(page.getByText("2.500").first());
   await checkVisible(page.getByText(task.goals[2]!.calls[0]!.name).first());
   await workbench.takePicture("reward");
   expect(await workbench.findAccessibilityProblems()).toEqual([]);

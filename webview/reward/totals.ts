@@ -97,7 +97,7 @@ function createProfileCard(
       type: "button",
     },
     element("span", { class: "label" }, breakdown.profile),
-    element("span", { class: "number" }, formatFixed(breakdown.total, 4)),
+    element("span", { class: "number" }, formatFixed(breakdown.total, 3)),
     element("span", { class: "quiet" }, `of ${formatFixed(maximum, 1)}`),
   );
   card.addEventListener("click", choose);
@@ -166,7 +166,7 @@ export function createPartTable(breakdown: Breakdown): HTMLElement {
         element("th", { scope: "row" }, "total"),
         element("td"),
         element("td"),
-        element("td", { class: "number" }, formatFixed(breakdown.total, 4)),
+        element("td", { class: "number" }, formatFixed(breakdown.total, 3)),
         element("td"),
       ),
     ),
@@ -184,9 +184,9 @@ const createRow = (name: string, part: Part, max: number, min: number) =>
       name,
       element("span", { class: "quiet meaning" }, partDescriptions[name] ?? ""),
     ),
-    element("td", { class: "number" }, formatFixed(part.score, 4)),
+    element("td", { class: "number" }, formatFixed(part.score, 3)),
     element("td", { class: "number" }, `× ${formatFixed(part.weight, 2)}`),
-    element("td", { class: "number" }, formatFixed(part.value, 4)),
+    element("td", { class: "number" }, formatFixed(part.value, 3)),
     element(
       "td",
       { class: "bar-cell" },
@@ -214,7 +214,7 @@ function createBar(name: string, { value, weight }: Part, max: number, min: numb
     {
       class: "bar",
       role: "img",
-      "aria-label": `${formatFixed(value, 4)} of ${formatFixed(weight, 2)}`,
+      "aria-label": `${formatFixed(value, 3)} of ${formatFixed(weight, 2)}`,
     },
     outline,
     filling,
@@ -267,8 +267,8 @@ export function createCallRewards(
 function createValues(total: number | undefined, change: number | undefined): HTMLElement[] {
   const kind = !change ? "quiet" : change > 0 ? "good" : "bad";
   return [
-    element("td", { class: "number" }, total === undefined ? "" : formatFixed(total, 4)),
-    element("td", { class: `number ${kind}` }, change === undefined ? "" : formatChange(change, 4)),
+    element("td", { class: "number" }, total === undefined ? "" : formatFixed(total, 3)),
+    element("td", { class: `number ${kind}` }, change === undefined ? "" : formatChange(change, 3)),
   ];
 }
 

@@ -34,7 +34,7 @@ export function replayOnEdited(
 }
 
 const formatTotal = (reward: AttemptReward) =>
-  "unscorable" in reward ? "none" : reward.breakdowns[0].total.toFixed(4);
+  "unscorable" in reward ? "none" : reward.breakdowns[0].total.toFixed(3);
 
 /** Whether an attempt starts from a fixture file, or from a variant or world of it. */
 export const startsFrom = (

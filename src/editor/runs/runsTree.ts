@@ -157,7 +157,7 @@ function formatLastMetrics({ steps }: RunMonitor): readonly (readonly [string, s
     ];
   return [
     step,
-    ["reward", last.reward.mean.toFixed(4)],
+    ["reward", last.reward.mean.toFixed(3)],
     ["success", `${(100 * last.success).toFixed(1)}%`],
     ...Object.entries(last.parts).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value.toFixed(3)] as const],

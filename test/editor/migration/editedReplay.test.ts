@@ -42,7 +42,7 @@ test("without an effect on the calls, results and reward stay the same", () => {
 test("results that differ are counted and shown, with the reward after the edit", () => {
   const edited = openEdited(fixture, it => it.replaceAll("Savings", "Nest egg"));
   const { summary, text } = replayOnEdited(edited, attempt, defaultProfile);
-  expect(summary).toMatch(/^\d+ results? differs?, reward \d\.\d{4} → /);
+  expect(summary).toMatch(/^\d+ results? differs?, reward \d\.\d{3} → /);
   expect(text).toContain("{ total: 0, accounts: [] }");
 });
 

@@ -88,21 +88,21 @@ test("the parts are a table with their scores, weights and values", async () => 
   ]);
   const rows = page.readTable("table.parts");
   expect(rows.map(it => it.slice(1, 4))).toEqual([
-    ["0.5000", "× 1.00", "0.5000"],
-    ["0.5000", "× 2.00", "1.0000"],
-    ["0.0000", "× 0.50", "0.0000"],
-    ["1.0000", "× 0.50", "0.5000"],
-    ["0.7500", "× 1.00", "0.7500"],
-    ["0.0000", "× 2.00", "0.0000"],
+    ["0.500", "× 1.00", "0.500"],
+    ["0.500", "× 2.00", "1.000"],
+    ["0.000", "× 0.50", "0.000"],
+    ["1.000", "× 0.50", "0.500"],
+    ["0.750", "× 1.00", "0.750"],
+    ["0.000", "× 2.00", "0.000"],
   ]);
   expect(rows[2]![4]).toBe("no penalty");
-  expect(page.find("img", "1.0000 of 2.00")).toBeDefined();
-  expect(page.main.querySelector(".parts tfoot")!.textContent).toBe("total2.7500");
+  expect(page.find("img", "1.000 of 2.00")).toBeDefined();
+  expect(page.main.querySelector(".parts tfoot")!.textContent).toBe("total2.750");
 });
 
 test("profiles are cards in their order, and an arrow key chooses another one", async () => {
   const page = await open();
-  expect(page.listNames("radio")).toEqual(["paper2.7500of 4.5", "prove-plus2.7500of 6.5"]);
+  expect(page.listNames("radio")).toEqual(["paper2.750of 4.5", "prove-plus2.750of 6.5"]);
   expect(page.find("radio", /^prove-plus/).getAttribute("aria-checked")).toBe("true");
   expect(page.text).toContain("✗ noaccounts.acc_2.balance is 70 instead of 25");
   expect(page.text).toContain("2 calls made, 3 in the budget.");
@@ -157,7 +157,7 @@ test("an answer says what was told and what is right, and leads to its turn", as
     "the balance of acc_1✓ told: 450",
     "the balance of acc_2✗ told 1,240.00, is 1,204.00",
   ]);
-  expect(page.readTable("table.parts")[5]!.slice(1, 4)).toEqual(["0.5000", "× 0.20", "0.1000"]);
+  expect(page.readTable("table.parts")[5]!.slice(1, 4)).toEqual(["0.500", "× 0.20", "0.100"]);
   page.click("button", "the balance of acc_2");
   expect(page.requests).toEqual([{ name: "revealTurn", params: { turn: 1 } }]);
 });
@@ -165,10 +165,10 @@ test("an answer says what was told and what is right, and leads to its turn", as
 test("the reward after each call shows what the call changed", async () => {
   const page = await open();
   expect(page.readTable("table.call-rewards").map(it => it.slice(0, 4))).toEqual([
-    ["", "start", "0.0000", ""],
-    ["1", "banking_transfer", "3.0000", "+3.0000"],
-    ["2", "banking_lookup", "2.7500", "−0.2500"],
-    ["", "end", "2.7500", "±0"],
+    ["", "start", "0.000", ""],
+    ["1", "banking_transfer", "3.000", "+3.000"],
+    ["2", "banking_lookup", "2.750", "−0.250"],
+    ["", "end", "2.750", "±0"],
   ]);
 });
 
@@ -178,7 +178,7 @@ test("while the attempt is stepped through, what comes later is not shown yet", 
   const prefix = { index: 1, text: "after call 1 of 2" };
   await page.sendEvent("changed", { ...before, prefix });
   expect(page.listNames("status")).toEqual(["Stepping through: after call 1 of 2"]);
-  expect(page.main.querySelector("[aria-current=step]")!.textContent).toContain("3.0000");
+  expect(page.main.querySelector("[aria-current=step]")!.textContent).toContain("3.000");
   expect(page.readTable("table.call-rewards")[2]!.slice(2, 4)).toEqual(["", ""]);
   expect(page.text).toContain("decided at the end");
   page.click("button", "Step Through Trajectory");
@@ -237,5 +237,5 @@ test("a task that needs no tool has a rule instead of parts", async () => {
   });
   expect(page.text).toContain("The abstention rule replaces the five parts.");
   expect(page.text).toContain("The task has no goals: the correct answer makes no call.");
-  expect(page.listNames("radio")).toEqual(["paper1.0000of 1.0"]);
+  expect(page.listNames("radio")).toEqual(["paper1.000of 1.0"]);
 });

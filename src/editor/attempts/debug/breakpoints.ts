@@ -363,7 +363,7 @@ function describeDrop(
   return {
     title: "reward drops",
     details: [
-      `${after.profile}: ${before.total.toFixed(4)} → ${after.total.toFixed(4)}, ${formatChange(step.change)}`,
+      `${after.profile}: ${before.total.toFixed(3)} → ${after.total.toFixed(3)}, ${formatChange(step.change)}`,
       ...listPartChanges(before, after).map(formatPartChange),
     ].join("\n"),
   };

@@ -182,7 +182,7 @@ function createStepRewardRows(
   if (!step || "unscorable" in reward || (event?.kind !== "call" && event?.kind !== "ended"))
     return [];
   const { total, change } = step;
-  return [{ name: "reward", text: `${total.toFixed(4)} (${formatChange(change)})` }];
+  return [{ name: "reward", text: `${total.toFixed(3)} (${formatChange(change)})` }];
 }
 
 /** What the last event changed under the profile on screen. */
@@ -204,7 +204,7 @@ function createChangeRow(
           rows: () =>
             changes.map(it => ({
               name: it.name,
-              text: `${it.before.toFixed(4)} → ${it.after.toFixed(4)}, ${formatChange(it.change)}`,
+              text: `${it.before.toFixed(3)} → ${it.after.toFixed(3)}, ${formatChange(it.change)}`,
             })),
         }
       : {}),
@@ -219,7 +219,7 @@ function createTotalRow(
   const pathOf = (name: string) => (isOnScreen ? { path: `reward.${name}` } : {});
   return {
     name: profile,
-    text: total.toFixed(4),
+    text: total.toFixed(3),
     ...pathOf("total"),
     rows: () =>
       Object.entries({ ...parts, ...extras }).map(([name, part]) => ({
@@ -245,7 +245,7 @@ function createAnswerRows({ answers }: Breakdown): readonly ValueRow[] {
 
 function formatPart(name: string, part: Part): string {
   if (hasNoPenalty(name, part)) return "no penalty";
-  return `${part.score.toFixed(4)} × ${part.weight} = ${part.value.toFixed(4)}`;
+  return `${part.score.toFixed(3)} × ${part.weight} = ${part.value.toFixed(3)}`;
 }
 
 function createSuccessRow({ success }: ShownReward, { event }: CursorPosition): ValueRow {

@@ -21,7 +21,7 @@ interface RewardHint {
   readonly line: number;
   /** The number of calls up to and with this one. */
   readonly prefix: number;
-  /** The reward so far and its change: `1.0500 (+0.5000)`. */
+  /** The reward so far and its change: `1.050 (+0.500)`. */
   readonly text: string;
 }
 
@@ -37,7 +37,7 @@ export function listRewardHints(
   return events.flatMap((event, index) => {
     if (event.kind !== "call" || calls[prefix++]?.given) return [];
     const { total, change } = getRewardStep(reward, events, index + 1)!;
-    const text = `${total.toFixed(4)} (${formatChange(change)})`;
+    const text = `${total.toFixed(3)} (${formatChange(change)})`;
     return [{ line: ranges[index]!.first, prefix, text }];
   });
 }

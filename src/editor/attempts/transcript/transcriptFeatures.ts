@@ -62,7 +62,7 @@ const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => (
           command: "",
         }),
       ];
-    const total = "breakdowns" in reward ? ` (${reward.breakdowns[0].total.toFixed(4)})` : "";
+    const total = "breakdowns" in reward ? ` (${reward.breakdowns[0].total.toFixed(3)})` : "";
     return [
       new CodeLens(top, {
         title: "$(debug-alt) Step Through Trajectory",

@@ -136,23 +136,23 @@ test("the reward of a call expands to its evidence, a total to its parts", async
     "  validity: 0.67, insufficient funds: Everyday has 3448.95 available, 100000 needed",
     "  serves: goal 2",
     "  arguments: 2 of 3 equal",
-    "change: +0.1500",
-    "  validity: 1.0000 → 0.8333, −0.0833",
-    "  coverage: 0.5000 → 1.0000, +0.2500",
-    "  argument: 1.0000 → 0.8333, −0.0167",
-    "paper: 1.2000",
-    "  validity: 0.8333 × 0.5 = 0.4167",
-    "  coverage: 1.0000 × 0.5 = 0.5000",
+    "change: +0.150",
+    "  validity: 1.000 → 0.833, −0.083",
+    "  coverage: 0.500 → 1.000, +0.250",
+    "  argument: 1.000 → 0.833, −0.017",
+    "paper: 1.200",
+    "  validity: 0.833 × 0.5 = 0.417",
+    "  coverage: 1.000 × 0.5 = 0.500",
     "  efficiency: no penalty",
-    "  name: 1.0000 × 0.2 = 0.2000",
-    "  argument: 0.8333 × 0.1 = 0.0833",
-    "prove-plus: 0.9250",
-    "  validity: 0.7500 × 0.5 = 0.3750",
-    "  coverage: 0.5000 × 0.5 = 0.2500",
+    "  name: 1.000 × 0.2 = 0.200",
+    "  argument: 0.833 × 0.1 = 0.083",
+    "prove-plus: 0.925",
+    "  validity: 0.750 × 0.5 = 0.375",
+    "  coverage: 0.500 × 0.5 = 0.250",
     "  efficiency: no penalty",
-    "  name: 1.0000 × 0.2 = 0.2000",
-    "  argument: 1.0000 × 0.1 = 0.1000",
-    "  success: 0.0000 × 1 = 0.0000",
+    "  name: 1.000 × 0.2 = 0.200",
+    "  argument: 1.000 × 0.1 = 0.100",
+    "  success: 0.000 × 1 = 0.000",
     "success: decided at the end",
   ]);
 });
@@ -178,9 +178,9 @@ test("the reward so far follows the position, in watches and in conditions", asy
   expect(Number(await watch("reward.change"))).toBeCloseTo(-0.125, 4);
   expect(await watch("reward.coverage")).toBe("0.5");
   expect((await editor.listRows("Reward", 1)).slice(1, 4)).toEqual([
-    "change: −0.1250",
-    "prove-plus: 0.9250",
-    "paper: 1.2000",
+    "change: −0.125",
+    "prove-plus: 0.925",
+    "paper: 1.200",
   ]);
 });
 
@@ -327,8 +327,8 @@ test("the debugger stops at calls that serve no goal and where the reward drops"
   expect(await explain(["reward-drops"])).toEqual([
     "exception",
     "reward drops",
-    "prove-plus: 1.0500 → 0.9250, −0.1250",
-    "validity 1.0000 → 0.7500 (−0.1250)",
+    "prove-plus: 1.050 → 0.925, −0.125",
+    "validity 1.000 → 0.750 (−0.125)",
   ]);
   expect(await editor.listStops("continue", 1, "outcome")).toEqual(["there is no outcome"]);
   expect(await editor.listStops("reverseContinue", 1, "outcome")).toEqual(['"refused"']);

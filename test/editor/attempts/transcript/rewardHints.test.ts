@@ -18,10 +18,10 @@ test("each call has the reward so far and what it changed, at its line", async (
     "✗ banking_transfer",
     "✓ banking_transfer",
   ]);
-  for (const it of hints) expect(it.text).toMatch(/^\d\.\d{4} \(([+−]\d\.\d{4}|±0)\)$/);
+  for (const it of hints) expect(it.text).toMatch(/^\d\.\d{3} \(([+−]\d\.\d{3}|±0)\)$/);
   const values = hints.map(it => it.text.split(" ")[0]);
   const { breakdowns } = reward as ShownReward;
-  expect(Number(values.at(-1))).toBeCloseTo(breakdowns[0].total, 4);
+  expect(Number(values.at(-1))).toBeCloseTo(breakdowns[0].total, 3);
 });
 
 test("a hint says which parts the call changed, and under which profile", async () => {
@@ -29,7 +29,7 @@ test("a hint says which parts the call changed, and under which profile", async 
   const [first] = listRewardHints(trajectory, transcript, reward);
   const text = describeRewardHint(reward as ShownReward, first!.prefix);
   expect(text).toMatch(/^Reward by prove-plus after call 1\n/);
-  expect(text).toMatch(/coverage 0\.0000 → \d\.\d{4} \(\+\d\.\d{4}\)/);
+  expect(text).toMatch(/coverage 0\.000 → \d\.\d{3} \(\+\d\.\d{3}\)/);
 });
 
 test("the first call is compared with a right one: a refused one earns less than it keeps", async () => {
@@ -39,10 +39,8 @@ test("the first call is compared with a right one: a refused one earns less than
   );
   const [first] = listRewardHints(trajectory, transcript, reward);
   // half of ⅔ instead of 1, and no goal has its arguments
-  expect(first!.text).toMatch(/\(−0\.\d{4}\)$/);
-  expect(describeRewardHint(reward as ShownReward, 1)).toContain(
-    "validity 1.0000 → 0.3333 (−0.3333)",
-  );
+  expect(first!.text).toMatch(/\(−0\.\d{3}\)$/);
+  expect(describeRewardHint(reward as ShownReward, 1)).toContain("validity 1.000 → 0.333 (−0.333)");
 });
 
 test("an attempt without a reward has no hints", async () => {
