@@ -16,6 +16,8 @@ export interface SampledTokens {
 export interface GroupCell {
   /** Canonical text of the call's arguments, or the text of the message. */
   readonly text: string;
+  /** Of a call: the names of its arguments with the canonical texts of their values. */
+  readonly arguments?: readonly (readonly [name: string, value: string])[];
   /** The position of the call in the transcript; absent for a message without a call. */
   readonly call?: number;
   readonly outcome?: OutcomeKind;

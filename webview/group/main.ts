@@ -138,11 +138,16 @@ function createRow({ tool, cells }: GroupRow): HTMLElement {
       goals.length > 0 &&
         element("p", { class: "quiet" }, `goal ${goals.toSorted((a, b) => a - b).join(", ")}`),
     ),
-    ...cells.map(it => createCell(it, isSame)),
+    ...cells.map(it => createCell(it, isSame, made)),
   );
 }
 
-function createCell(cell: GroupCell | null, isSame: boolean): HTMLElement {
+/** `row` are all cells of the row that are not empty. */
+function createCell(
+  cell: GroupCell | null,
+  isSame: boolean,
+  row: readonly GroupCell[],
+): HTMLElement {
   if (!cell) return element("td", { class: "missing quiet" }, "—");
   const { text, outcome, message, goal, call, isGiven, answers = [], tokens } = cell;
   const isFault = outcome !== undefined && outcome !== "ok";
@@ -150,11 +155,15 @@ function createCell(cell: GroupCell | null, isSame: boolean): HTMLElement {
   return element(
     "td",
     {},
-    element(
-      "p",
-      { class: `text${isSame ? " quiet" : ""}`, title: shown },
-      call === undefined ? shown : element("code", {}, shown),
-    ),
+    ...(cell.arguments && cell.arguments.length > 0
+      ? createArguments(cell.arguments, row)
+      : [
+          element(
+            "p",
+            { class: `text${isSame ? " quiet" : ""}`, title: shown },
+            call === undefined ? shown : element("code", {}, shown),
+          ),
+        ]),
     isFault &&
       element("p", { class: "bad" }, `${outcome}${message ? `: ${escapeInvisible(message)}` : ""}`),
     call !== undefined && goal === undefined && !isGiven && !isFault
@@ -167,3 +176,20 @@ function createCell(cell: GroupCell | null, isSame: boolean): HTMLElement {
     tokens && createTokenStrip(tokens),
   );
 }
+
+/** One line for each argument; those that all calls of the row have in common recede. */
+const createArguments = (
+  own: NonNullable<GroupCell["arguments"]>,
+  row: readonly GroupCell[],
+): readonly HTMLElement[] =>
+  own.map(([name, value]) => {
+    const isShared =
+      row.length > 1 &&
+      row.every(it => it.arguments?.some(([other, its]) => other === name && its === value));
+    const shown = `${escapeInvisible(name)}: ${escapeInvisible(value)}`;
+    return element(
+      "p",
+      { class: `text${isShared ? " quiet" : ""}`, title: shown },
+      element("code", {}, shown),
+    );
+  });

@@ -93,7 +93,10 @@ async function findUri(subject: GroupSubject, column: number): Promise<Uri> {
   );
 }
 
-/** The entries of a group, the one with the highest reward first. */
+/**
+ * The entries of a group: the one with the highest reward, beside it the one with the lowest, with
+ * which it is compared most often, and then the others from the highest reward on.
+ */
 async function listEntries({ run, step, task }: GroupSubject): Promise<readonly GroupEntry[]> {
   const { groups } = await indexGroups(getGroupsFile(run, step));
   const entries = groups.find(it => it.task === task)?.entries;
@@ -102,7 +105,8 @@ async function listEntries({ run, step, task }: GroupSubject): Promise<readonly 
       `step ${step} of ${basename(run)} has no attempts at ${task}`,
       "choose a group from the Runs view",
     );
-  return entries.toSorted((a, b) => b.total - a.total || a.attempt - b.attempt);
+  const sorted = entries.toSorted((a, b) => b.total - a.total || a.attempt - b.attempt);
+  return [...sorted.slice(0, 1), ...sorted.slice(1).slice(-1), ...sorted.slice(1, -1)];
 }
 
 async function loadView(subject: GroupSubject): Promise<GroupView> {

@@ -2,7 +2,7 @@
  * Creates the content of a group's page: the attempts side by side, their calls aligned, and which
  * of their sampled tokens carried a gradient of the reward.
  */
-import { canonicalJson } from "../../environment/json.ts";
+import { canonicalJson, isJsonObject, type Json } from "../../environment/json.ts";
 import type {
   GroupCell,
   GroupColumn,
@@ -82,6 +82,7 @@ function listItems(line: GroupLine): readonly Item[] {
     const goal = line.breakdown.calls[call]?.serves?.goal;
     add(event.name || "unparsed call", {
       text: canonicalJson(event.arguments),
+      arguments: listArguments(event.arguments),
       call,
       outcome: outcome.kind,
       ...(outcome.kind === "ok" || outcome.message === undefined
@@ -101,6 +102,11 @@ function listItems(line: GroupLine): readonly Item[] {
     return { ...it, cell: { ...it.cell, answers } };
   });
 }
+
+const listArguments = (args: Json): NonNullable<GroupCell["arguments"]> =>
+  isJsonObject(args)
+    ? Object.entries(args).map(([name, value]) => [name, canonicalJson(value)])
+    : [];
 
 /** The tokens of a message, for the first item of the message only. */
 function takeTokens(

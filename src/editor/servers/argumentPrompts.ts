@@ -100,8 +100,11 @@ class ArgumentPrompts {
   async #pickEntity(field: Field, question: Question, previous?: Json): Promise<Json> {
     const entities = this.#createEntityItems(field.entity!);
     if (entities.length === 0) return this.#askTypedField(field, question, previous);
-    const { value } = await pickOne([...entities, otherValue], question);
-    return value ?? this.#askTypedField(field, { ...question, hasBack: true }, previous);
+    let typed = "";
+    const { value } = await pickOne([...entities, otherValue], question, it => (typed = it));
+    if (value !== undefined) return value;
+    // what was typed to find the value is the value if it is not among them
+    return this.#askTypedField(field, { ...question, hasBack: true }, typed || previous);
   }
 
   async #askBranch(field: FieldOf<"either">, question: Question & QuestionFrame): Promise<Json> {
@@ -163,6 +166,7 @@ class ArgumentPrompts {
       : this.#askField(item, { ...frame, hasBack: true });
   }
 
+  /** `previous` is an earlier answer, or a text that was typed already. */
   async #askTypedField(field: Field, question: Question, previous?: Json): Promise<Json> {
     const { now, tool, drafts } = this.#request;
     // a day or time is most often near the session's own

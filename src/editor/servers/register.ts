@@ -3,7 +3,14 @@
  * connected ones.
  */
 import { join } from "node:path";
-import { Uri, workspace, type Disposable, type ExtensionContext, type TreeView } from "vscode";
+import {
+  commands,
+  Uri,
+  workspace,
+  type Disposable,
+  type ExtensionContext,
+  type TreeView,
+} from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { createTree } from "../shared/treeView.ts";
@@ -79,7 +86,11 @@ export function registerServers(
     connections,
     tree,
     view,
-    sessions.onDidChange(() => sessionDocuments.refresh()),
+    sessions.onDidChange(() => {
+      sessionDocuments.refresh();
+      // without one, the palette hides the commands on sessions
+      void commands.executeCommand("setContext", "prove.hasSessions", sessions.all.length > 0);
+    }),
     connections.onDidChange(() => connectedDocuments.refresh()),
     definitions.onDidChange(() => tree.refresh()),
     ...registerServerFileChecks(),

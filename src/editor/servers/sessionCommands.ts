@@ -159,7 +159,8 @@ export class SessionCommands {
         iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
         tool,
       }));
-    return (await pickOne(items, "Which tool to call")).tool;
+    const question = { title: formatSessionTitle(live), text: "Which tool to call" };
+    return (await pickOne(items, question)).tool;
   }
 
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {

@@ -24,17 +24,19 @@ export interface Question {
   readonly hasBack?: boolean;
 }
 
-/** Asks the person to choose one item. */
+/** Asks the person to choose one item. `onType` is told the text that filters the items. */
 export async function pickOne<Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question | string,
+  onType?: (text: string) => void,
 ): Promise<Item> {
-  const [chosen] = await showPick(items, question, {});
+  const [chosen] = await showPick(items, question, { onType });
   return chosen!;
 }
 
 interface PickManyOptions<Item> {
   readonly selected?: readonly Item[];
+  readonly onType?: ((text: string) => void) | undefined;
   /** Returns why these items cannot be chosen together, or undefined. */
   readonly validate?: (items: readonly Item[]) => string | undefined;
 }
@@ -49,7 +51,7 @@ export const pickMany = <Item extends QuickPickItem>(
 function showPick<Item extends QuickPickItem>(
   items: readonly Item[],
   questionOrText: Question | string,
-  { selected, validate = () => undefined }: PickManyOptions<Item>,
+  { selected, onType, validate = () => undefined }: PickManyOptions<Item>,
 ): Promise<readonly Item[]> {
   const question: Question =
     typeof questionOrText === "string" ? { text: questionOrText } : questionOrText;
@@ -63,6 +65,7 @@ function showPick<Item extends QuickPickItem>(
     box.selectedItems = plainItems.filter(it => selected.includes(originals.get(it)!));
   }
   return showInput(box, question, accept => [
+    box.onDidChangeValue(it => onType?.(it)),
     box.onDidAccept(() => {
       const chosen = box.selectedItems.map(it => originals.get(it)!);
       if (!box.canSelectMany && chosen.length === 0) return;

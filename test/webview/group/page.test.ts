@@ -40,13 +40,26 @@ const view: GroupView = {
           tool: "banking_transfer",
           cells: [
             {
-              text: `{"amount":5}`,
+              text: `{"amount":5,"to":"Ada"}`,
+              arguments: [
+                ["amount", "5"],
+                ["to", `"Ada"`],
+              ],
               call: 0,
               outcome: "ok",
               goal: 0,
               tokens: { count: 3, clipped: [1], advantage: 0.5 },
             },
-            { text: `{"amount":50}`, call: 0, outcome: "refused", message: "the balance is 20" },
+            {
+              text: `{"amount":50,"to":"Ada"}`,
+              arguments: [
+                ["amount", "50"],
+                ["to", `"Ada"`],
+              ],
+              call: 0,
+              outcome: "refused",
+              message: "the balance is 20",
+            },
           ],
         },
         { tool: "", cells: [{ text: "Done." }, null] },
@@ -70,9 +83,15 @@ test("each attempt is a column with its reward, and each place a row", async () 
   );
   expect(page.readTable("table")).toEqual([
     ["user", "Send 5 EUR to⟨U+202E⟩ Ada"],
-    ["banking_transfergoal 1", `{"amount":5}`, `{"amount":50}refused: the balance is 20`],
+    [
+      "banking_transfergoal 1",
+      `amount: 5to: "Ada"`,
+      `amount: 50to: "Ada"refused: the balance is 20`,
+    ],
     ["message", "Done.", "—"],
   ]);
+  const dimmed = [...page.main.querySelectorAll(".text.quiet")].map(it => it.textContent);
+  expect(dimmed).toEqual([`to: "Ada"`, `to: "Ada"`]);
   expect(page.listNames("img")).toContain("3 tokens made more likely, 1 clipped");
   expect(page.state).toEqual({ subject: view.subject });
 });
