@@ -51,7 +51,9 @@ export function createStepRows(position: CursorPosition): readonly ValueRow[] {
     case "call":
       return [
         ...createCallRows(event, position),
-        ...patches.map(it => createPatchRow(it, position)),
+        // clock and random draws change with every write
+        ...patches.filter(isOfWorld).map(it => createPatchRow(it, position)),
+        ...patches.filter(it => !isOfWorld(it)).map(it => createPatchRow(it, position)),
       ];
     default:
       throw new Error(`no rows for ${JSON.stringify(event satisfies never)}`);
@@ -80,6 +82,8 @@ function createCallRows(event: CallEvent, { step }: CursorPosition): readonly Va
     });
   return rows;
 }
+
+const isOfWorld = ({ path }: Patch) => splitPointer(path)[1] === "world";
 
 function createPatchRow({ op, path, value }: Patch, { before }: CursorPosition): ValueRow {
   const hasChildren = value !== undefined && value !== null && typeof value === "object";

@@ -20,6 +20,7 @@ import { toPlainLine } from "../../shared/text.ts";
 import { reportRejection } from "../../shared/report.ts";
 import type { LiveSessions } from "../../servers/liveSessions.ts";
 import { isTranscript, type AttemptNode } from "../attemptLocation.ts";
+import { FutureText } from "./futureText.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import { getTranscriptTitle } from "../storedLocation.ts";
@@ -71,7 +72,9 @@ export class TrajectoryDebugger implements Disposable {
   constructor(transcripts: Transcripts, sessions: LiveSessions) {
     this.#liveSessions = sessions;
     this.#transcripts = transcripts;
+    const future = new FutureText(() => [...this.#sessions.values()].map(it => it.target));
     this.#registrations = [
+      future,
       debug.registerDebugAdapterDescriptorFactory("prove", {
         createDebugAdapterDescriptor: session =>
           new DebugAdapterInlineImplementation(
@@ -86,6 +89,7 @@ export class TrajectoryDebugger implements Disposable {
       debug.onDidTerminateDebugSession(({ id }) => {
         this.#sessions.get(id)?.hold.dispose();
         this.#sessions.delete(id);
+        future.update();
       }),
       transcripts.onDidOutdate(
         uri =>
