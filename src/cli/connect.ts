@@ -19,7 +19,12 @@ import {
   type ServerFile,
 } from "../mcp/connected/serverFile.ts";
 import { StatePool } from "../mcp/connected/statePool.ts";
-import { findServerEntry, readServerEntries, type ServerEntry } from "../mcp/mcpConfig.ts";
+import {
+  findServerEntry,
+  isRemote,
+  readServerEntries,
+  type ServerEntry,
+} from "../mcp/mcpConfig.ts";
 import { createNoResetError } from "../mcp/noReset.ts";
 import { describeReset } from "../mcp/resetSetting.ts";
 import { completeTemplates } from "../synthesis/text/readTemplates.ts";
@@ -73,7 +78,8 @@ export const connect = defineCommand({
       printNote(`${relative(cwd, path)} is as it was; --again explores the ${what} again`);
       return 0;
     }
-    const now = `${new Date().toISOString().slice(0, 10)}T09:00`;
+    const fixed = entry && !isRemote(entry) ? entry.time : undefined;
+    const now = fixed ?? `${new Date().toISOString().slice(0, 10)}T09:00`;
     const options = { name, now, signal, onProgress: showProgress };
     const explored = entry
       ? await exploreServer(entry, options)

@@ -7,6 +7,7 @@ import { findNodeAtLocation, getNodeValue, type Node } from "jsonc-parser";
 import { homedir } from "node:os";
 import { basename, isAbsolute, resolve } from "node:path";
 import { z } from "zod";
+import { clock } from "../environment/fieldSchemas.ts";
 import type { Tool } from "../environment/server.ts";
 import { isMissing, toReadError } from "../storage/fileErrors.ts";
 import { readTextFile } from "../storage/textFiles.ts";
@@ -39,6 +40,9 @@ interface EntryBase {
   readonly ignoredKeys: readonly string[];
 }
 
+/** The program that fixes the time of a server. */
+export const faketime = "faketime";
+
 /** A server that is started here. */
 export interface ProgramEntry extends EntryBase {
   readonly command: string;
@@ -48,6 +52,8 @@ export interface ProgramEntry extends EntryBase {
   readonly cwd: string;
   /** How each process gets a state of its own; undefined if all share what the server reaches. */
   readonly reset?: Reset;
+  /** The time that its clock always shows, `YYYY-MM-DDTHH:MM` in UTC. */
+  readonly time?: string;
 }
 
 /** A server that runs elsewhere. */
@@ -253,7 +259,7 @@ const createBase = (
 });
 
 function createProgramEntry(name: string, json: EntryJson, workspace: string): ProgramEntry {
-  const { command, args, env, cwd, reset } = json;
+  const { command: program, args, env, cwd, reset, time } = json;
   const variables = createVariables(workspace);
   const fillIn = (text: string) =>
     text.replaceAll(variable, (whole, it: string) => variables[it] ?? whole);
@@ -264,21 +270,28 @@ function createProgramEntry(name: string, json: EntryJson, workspace: string): P
       ? filled
       : resolve(workspace, filled);
   };
+  // in another folder, a relative path would lead elsewhere
+  const command = reset && /[\\/]/.test(program) ? resolvePath(program) : fillInPath(program);
+  const line = [...createClock(time), command, ...(args ?? []).map(fillInPath)];
   return {
     ...createBase(name, json),
-    // in another folder, a relative path would lead elsewhere
-    command: reset && /[\\/]/.test(command) ? resolvePath(command) : fillInPath(command),
-    args: (args ?? []).map(fillInPath),
+    command: line[0]!,
+    args: line.slice(1),
     env: Object.fromEntries(
-      Object.entries(env ?? {}).flatMap(([key, value]) =>
+      Object.entries({ ...(time ? { TZ: "UTC" } : {}), ...env }).flatMap(([key, value]) =>
         value === null ? [] : [[fillIn(key), fillIn(value)]],
       ),
     ),
     // relative paths that its tools are given must not lead into the workspace
     cwd: reset && !cwd ? newFolder : resolvePath(cwd ?? "."),
     ...(reset ? { reset: createReset(reset, resolvePath) } : {}),
+    ...(time ? { time } : {}),
   };
 }
+
+/** The beginning of a command line whose program sees that time. */
+const createClock = (time: string | null | undefined): readonly string[] =>
+  time ? [faketime, "--exclude-monotonic", "-f", `${time.replace("T", " ")}:00`] : [];
 
 // The schema of one server's entry in `prove/mcp.json`, and what is wrong with an entry that does
 // not fit it. Keys that other programs read are ignored if they would change nothing here, and
@@ -356,7 +369,7 @@ const programRefusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
 ]);
 const remoteRefusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
   ...refusals,
-  ...["command", "args", "env", "cwd"].map(it => [it, ofProgram] as const),
+  ...["command", "args", "env", "cwd", "time"].map(it => [it, ofProgram] as const),
   [
     "reset",
     {
@@ -437,6 +450,11 @@ const entrySchema = z.strictObject({
     .nullish()
     .describe(
       "How each process gets a state of its own, so that its tools may write without changing anybody's data.",
+    ),
+  time: clock()
+    .nullish()
+    .describe(
+      "The time that its clock always shows, such as 2026-03-10T09:00, in UTC unless env has TZ. Needs the program faketime on PATH.",
     ),
 });
 

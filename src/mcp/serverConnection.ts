@@ -8,7 +8,7 @@ import type { Fault, Outcome, ErrorType } from "../environment/outcome.ts";
 import { UserError } from "../userError.ts";
 import { agreeOnProtocol, type ServerInfo } from "./handshake.ts";
 import { HttpChannel } from "./httpChannel.ts";
-import { isRemote, type ServerEntry } from "./mcpConfig.ts";
+import { faketime, isRemote, type ServerEntry } from "./mcpConfig.ts";
 import type { Reset } from "./resetSetting.ts";
 import { createSandbox, type Sandbox } from "./sandbox.ts";
 import { ReplyError, RpcClient, TimeoutError, type ServerChannel } from "./rpcClient.ts";
@@ -273,6 +273,12 @@ function createStartError(
   if (cause instanceof UserError) return cause;
   const place = `entry ${entry.name} of prove/mcp.json`;
   const code = (cause as NodeJS.ErrnoException).code;
+  if (code === "ENOENT" && !isRemote(entry) && entry.time !== undefined)
+    return new UserError(
+      `${entry.name} cannot be started at a fixed time, because ${faketime} is not on the PATH`,
+      `install it, such as with apt install ${faketime}, or remove time from ${place}`,
+      { cause },
+    );
   if (code === "ENOENT" || code === "EACCES" || code === "EINVAL")
     return new UserError(
       `the server ${entry.name} cannot be started (${cause.message})`,

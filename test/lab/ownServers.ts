@@ -238,7 +238,7 @@ function formatRows(rows: readonly Row[]): string {
   const percent = (share: number | undefined) =>
     share === undefined ? "-" : `${(100 * share).toFixed(1)}%`;
   return [
-    "| server | tools, called | effects | probes | tasks of asked | replay the same | right | wrong | seconds | processes | calls recorded |",
+    "| server | tools, called | effects | probes | tasks of asked | replay the same | right | wrong | seconds | processes | calls to record |",
     "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ...rows.map(
       it =>

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { connectServer, type ConnectedSession } from "../../src/mcp/connectedSession.ts";
 import { parseServerEntries } from "../../src/mcp/mcpConfig.ts";
 import { root } from "../contracts/transports.ts";
@@ -29,6 +29,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(open.splice(0).map(it => it.close()));
+  vi.unstubAllEnvs();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -178,4 +179,30 @@ test("a folder whose copy would not stand for itself is refused, with what to do
   ).rejects.toThrow(/is given .*seed\/memory.jsonl, which is the seed itself and not its copy/);
   symlinkSync(join(folder, "seed/memory.jsonl"), join(folder, "seed/link.jsonl"));
   await expect(connect({ ...memory, reset })).rejects.toThrow(/link.jsonl is a link to/);
+});
+
+const clock = { ...memory, reset: { folder: "seed" }, time: "2026-03-10T09:00" };
+
+test.runIf(process.platform !== "win32")(
+  "a fixed time is given to the program that sets it, and time zones are UTC",
+  async () => {
+    const program = join(folder, "faketime");
+    const log = join(folder, "log");
+    writeFileSync(
+      program,
+      `#!/bin/sh\nprintf '%s\\n' "$TZ" "$1" "$2" "$3" > '${log}'\nshift 3\nexec "$@"\n`,
+      { mode: 0o755 },
+    );
+    vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`);
+    expect(await countEntities(await connect(clock))).toBe(1);
+    expect(readFileSync(log, "utf8")).toBe("UTC\n--exclude-monotonic\n-f\n2026-03-10 09:00:00\n");
+  },
+);
+
+test("without that program, the message says what to install", async () => {
+  vi.stubEnv("PATH", join(folder, "seed"));
+  await expect(connect(clock)).rejects.toMatchObject({
+    what: "notes cannot be started at a fixed time, because faketime is not on the PATH",
+    remedy: expect.stringContaining("apt install faketime") as string,
+  });
 });
