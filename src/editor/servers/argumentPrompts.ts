@@ -14,7 +14,7 @@ import type { ArgumentDrafts } from "./storedSessions.ts";
 interface ArgumentRequest {
   readonly tool: { readonly name: string; readonly inputSchema: JsonSchema };
   /** Lists the entities of a kind, for fields that identify one. */
-  readonly entities: (kind: string) => readonly Entity[];
+  readonly entities: (kind: string) => Promise<readonly Entity[]>;
   /** The session's time, `YYYY-MM-DDTHH:MM`, if it has one. */
   readonly now?: string;
   /** Keeps what is typed until the form is finished. */
@@ -98,7 +98,7 @@ class ArgumentPrompts {
   }
 
   async #pickEntity(field: Field, question: Question, previous?: Json): Promise<Json> {
-    const entities = this.#createEntityItems(field.entity!);
+    const entities = await this.#createEntityItems(field.entity!);
     if (entities.length === 0) return this.#askTypedField(field, question, previous);
     let typed = "";
     const { value } = await pickOne([...entities, otherValue], question, it => (typed = it));
@@ -121,7 +121,7 @@ class ArgumentPrompts {
 
   /** Asks for a list: in one question if its items can be listed, otherwise item by item. */
   async #askList(field: FieldOf<"list">, question: Question & QuestionFrame): Promise<Json> {
-    const choices = this.#createListChoices(field.item);
+    const choices = await this.#createListChoices(field.item);
     if (choices.length) {
       const picked = await pickMany(choices, question, {
         validate: picks => field.validate(picks.map(it => it.value)),
@@ -183,15 +183,16 @@ class ArgumentPrompts {
   }
 
   /** The values that a list's item can be chosen from; none if it must be typed. */
-  #createListChoices(item: Field): readonly (QuickPickItem & { readonly value: Json })[] {
+  async #createListChoices(
+    item: Field,
+  ): Promise<readonly (QuickPickItem & { readonly value: Json })[]> {
     if (item.kind === "choice") return createChoiceItems(item.choices);
     return item.entity ? this.#createEntityItems(item.entity) : [];
   }
 
-  #createEntityItems(kind: string) {
-    return this.#request
-      .entities(kind)
-      .map(({ id, description }) => ({ label: id, description, value: id as Json }));
+  async #createEntityItems(kind: string) {
+    const entities = await this.#request.entities(kind);
+    return entities.map(({ id, description }) => ({ label: id, description, value: id as Json }));
   }
 }
 

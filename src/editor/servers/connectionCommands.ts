@@ -69,7 +69,7 @@ export class ConnectionCommands {
     requireTrust("calling a tool");
     const live = await this.#chooseConnection(node);
     const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
-    const args = await askArguments({ tool, entities: () => [], drafts: this.#drafts });
+    const args = await askArguments({ tool, entities: async () => [], drafts: this.#drafts });
     const call = await this.#connections.call(live, tool.name, args);
     await this.#documents.showNewCall(live.number, call);
   }

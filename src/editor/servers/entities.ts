@@ -20,13 +20,17 @@ const maxEntities = 500;
 const maxDepth = 3;
 
 /** Lists the entities of a kind in a server's part of a session. */
-export function listEntities(kind: string, server: string, session: Session): readonly Entity[] {
+export async function listEntities(
+  kind: string,
+  server: string,
+  session: Session,
+): Promise<readonly Entity[]> {
   const tables = findTables(kind, session.state[server]!.world, maxDepth);
   if (tables.length) return tables.flatMap(listTableEntities).slice(0, maxEntities);
   const entities = new Map<string, Entity>();
   for (const tool of session.tools.values())
     if (tool.server === server && requiresNothing(tool))
-      for (const it of listFromTool(tool, kind, session.fork())) entities.set(it.id, it);
+      for (const it of await listFromTool(tool, kind, session.fork())) entities.set(it.id, it);
   return [...entities.values()].slice(0, maxEntities);
 }
 
@@ -52,10 +56,16 @@ const requiresNothing = (tool: Tool) =>
   tool.effect === "read" &&
   ((tool.inputSchema["required"] ?? []) as readonly string[]).length === 0;
 
-function listFromTool(tool: Tool, kind: string, session: Session): readonly Entity[] {
+async function listFromTool(
+  tool: Tool,
+  kind: string,
+  session: Session,
+): Promise<readonly Entity[]> {
   if (!mentionsEntity(tool.outputSchema, kind)) return [];
   const limit = getProperties(tool.inputSchema)["limit"]?.["maximum"];
-  const { outcome } = session.call(tool.name, typeof limit === "number" ? { limit } : {});
+  const args = typeof limit === "number" ? { limit } : {};
+  await session.prepare([{ name: tool.name, arguments: args }]);
+  const { outcome } = session.call(tool.name, args);
   return outcome.kind === "ok" ? collectEntities(tool.outputSchema, outcome.value, kind) : [];
 }
 

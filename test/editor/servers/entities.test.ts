@@ -9,25 +9,25 @@ import { catalog } from "../../contracts/transports.ts";
 const open = (server: string, fixture: string) =>
   openSessionByName(catalog, { servers: [{ name: server, fixture }], seed: 1 });
 
-test("entities are listed from the table that is named after their kind", () => {
-  expect(listEntities("account", "banking", open("banking", "small"))).toContainEqual({
+test("entities are listed from the table that is named after their kind", async () => {
+  expect(await listEntities("account", "banking", open("banking", "small"))).toContainEqual({
     id: "acc_115",
     description: "Holiday fund",
   });
 });
 
-test("entities without a table are listed by calling read tools on a fork", () => {
+test("entities without a table are listed by calling read tools on a fork", async () => {
   const session = open("filesystem", "full");
   const before = session.digest;
-  expect(listEntities("trash_item", "filesystem", session)).toContainEqual({
+  expect(await listEntities("trash_item", "filesystem", session)).toContainEqual({
     id: "trash_101",
     description: "old-logo.txt",
   });
   expect(session.digest).toBe(before);
 });
 
-test("an unknown kind has no entities", () => {
-  expect(listEntities("dragon", "banking", open("banking", "small"))).toEqual([]);
+test("an unknown kind has no entities", async () => {
+  expect(await listEntities("dragon", "banking", open("banking", "small"))).toEqual([]);
 });
 
 test("an entity is described by its name or title, otherwise by its first values", () => {
@@ -41,7 +41,7 @@ test("an entity is described by its name or title, otherwise by its first values
   );
 });
 
-test("every server has entities to choose from", () => {
+test("every server has entities to choose from", async () => {
   const listKinds = (field: Field): readonly string[] => [
     ...(field.entity ? [field.entity] : []),
     ...(field.kind === "list"
@@ -55,7 +55,8 @@ test("every server has entities to choose from", () => {
     const kinds = [
       ...new Set([...server.tools.values()].flatMap(it => readForm(it).flatMap(listKinds))),
     ];
-    const nonEmpty = kinds.filter(it => listEntities(it, server.name, session).length > 0);
+    const lists = await Promise.all(kinds.map(it => listEntities(it, server.name, session)));
+    const nonEmpty = lists.filter(it => it.length > 0);
     expect(nonEmpty.length, `${server.name}: none of ${kinds.join(", ")}`).toBeGreaterThan(0);
   }
 });

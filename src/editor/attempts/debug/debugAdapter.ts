@@ -176,14 +176,17 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.EvaluateResponse,
     { expression, context }: DebugProtocol.EvaluateArguments,
   ): void {
-    try {
-      response.body = this.#launched.inspector.evaluate(expression, context === "repl");
-      this.sendResponse(response);
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      // a hover over other text is not an error
-      this.sendErrorResponse(response, { id: 2, format: context === "hover" ? "" : error.message });
-    }
+    this.#launched.inspector.evaluate(expression, context === "repl").then(
+      body => {
+        response.body = body;
+        this.sendResponse(response);
+      },
+      (error: Error) => {
+        // a hover over other text is not an error
+        const isOther = context === "hover" && error instanceof ExpressionError;
+        this.sendErrorResponse(response, { id: 2, format: isOther ? "" : error.message });
+      },
+    );
   }
 
   protected override completionsRequest(

@@ -72,13 +72,16 @@ export class DebugInspector {
    * Evaluates an expression, finds the entity of an id, or calls a tool on a copy of the session.
    * Throws an `ExpressionError`. A result for the Debug Console outlives the position.
    */
-  evaluate(expression: string, isForConsole: boolean): DebugProtocol.EvaluateResponse["body"] {
-    const row = this.#evaluateRow(expression);
+  async evaluate(
+    expression: string,
+    isForConsole: boolean,
+  ): Promise<DebugProtocol.EvaluateResponse["body"]> {
+    const row = await this.#evaluateRow(expression);
     const { value, variablesReference } = this.#createVariable(row, isForConsole);
     return { result: value, variablesReference };
   }
 
-  #evaluateRow(expression: string): ValueRow {
+  async #evaluateRow(expression: string): Promise<ValueRow> {
     const position = this.#target.cursor.current;
     const entity = findEntity(position.state, expression.trim());
     if (entity) return createValueRow(expression, entity.value, entity.path);
@@ -100,11 +103,15 @@ export class DebugInspector {
 }
 
 /** Makes a call and describes its outcome and its changes. The attempt stays as it is. */
-function callTool({ cursor }: DebugTarget, { name, arguments: args }: CallExpression): ValueRow {
+async function callTool(
+  { cursor }: DebugTarget,
+  { name, arguments: args }: CallExpression,
+): Promise<ValueRow> {
   const session = cursor.openSession();
   const names = listFullNames(name, cursor.trajectory.header.servers);
   const tool = names.find(it => session.tools.has(it)) ?? name;
   const before = session.state;
+  await session.prepare([{ name: tool, arguments: args }]);
   const result = session.call(tool, args);
   const event = createCallEvent(0, tool, args, result);
   const position: CursorPosition = {
