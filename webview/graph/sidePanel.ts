@@ -127,11 +127,11 @@ function renderLegend({ server, tools, edges }: GraphView): HTMLElement[] {
     paragraph(
       "A tool's column is the number of calls that must come before it. Choose a tool to see what it needs and which tools need its result. A number in brackets is a confidence below one.",
     ),
-    renderKey(),
+    renderKey(fails > 0),
   ];
 }
 
-const renderKey = () =>
+const renderKey = (hasFailed: boolean) =>
   element(
     "dl",
     { class: "key" },
@@ -141,6 +141,7 @@ const renderKey = () =>
         ["sign write", "a tool that writes"],
         ["stroke explicit", "explicit: a result contains the value of an argument"],
         ["stroke implicit", "implicit: the first tool must have run before"],
+        ...(hasFailed ? ([["stroke fails", "failed on a live session"]] as const) : []),
       ] as const
     ).flatMap(([sign, text]) => [
       element("dt", {}, element("i", { class: sign })),

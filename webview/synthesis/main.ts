@@ -83,7 +83,7 @@ function createHeader({ name, attempts, accepted, from }: SynthesisView): HTMLEl
   const counts = [
     formatCount(attempts, "attempt"),
     `${formatInteger(accepted)} accepted (${share})`,
-    `${formatInteger(attempts - accepted)} rejected`,
+    `${formatInteger(attempts - accepted)} rejected by the checks`,
     ...(from === "report" ? [] : ["no report found; counted from the logs in the tasks"]),
   ];
   return element(

@@ -21,7 +21,7 @@ import { readTasks } from "../../trajectory/file.ts";
 import { findChange } from "../../trajectory/replay.ts";
 import { formatTaskLine } from "../../trajectory/task.ts";
 import { UserError } from "../../userError.ts";
-import { isTranscript } from "../attempts/attemptLocation.ts";
+import { type AttemptNode, isTranscript } from "../attempts/attemptLocation.ts";
 import { getTranscriptTitle, readLocation } from "../attempts/storedLocation.ts";
 import type { OpenAttempt, Transcripts } from "../attempts/transcripts.ts";
 import { findProblems } from "../fixtures/fixtureLanguage.ts";
@@ -49,7 +49,7 @@ export function registerMigration(
   dependencies: MigrationDependencies,
 ): void {
   registerTaskMigration(context, dependencies);
-  registerReplayOffer(context, dependencies);
+  registerReplays(context, dependencies);
 }
 
 function registerTaskMigration(
@@ -167,10 +167,11 @@ interface Shown {
   readonly attempt: OpenAttempt;
 }
 
-function registerReplayOffer(
-  { subscriptions }: ExtensionContext,
+function registerReplays(
+  context: ExtensionContext,
   { files, definitions, fixtures, transcripts }: MigrationDependencies,
 ): void {
+  const { subscriptions } = context;
   /** The texts of the documents that were opened, by path. */
   const texts = new Map<string, string>();
   /** The attempts as they were before a fixture is saved, by the address of the fixture. */
@@ -185,7 +186,7 @@ function registerReplayOffer(
     );
     const title = getTranscriptTitle(uri);
     const [before, after] = ["before", "after"].map(it =>
-      Uri.from({ scheme: "prove", path: `/replays/${replays}/${it}/${title}.txt` }),
+      Uri.from({ scheme: "prove", path: `/replays/${replays}/${it}/${title}.calls` }),
     );
     replays++;
     texts.set(before!.path, attempt.transcript.text);
@@ -193,6 +194,18 @@ function registerReplayOffer(
     await commands.executeCommand("vscode.diff", before, after, `${title}: ${summary}`);
   };
 
+  registerCommands(context, {
+    replayAttempt: async (attempt?: AttemptNode | Uri) => {
+      const uri = await transcripts.findUri(attempt);
+      const found = await transcripts.getAttempt(uri);
+      if (found.rejected)
+        throw new UserError(
+          `${found.rejected.id} was rejected and cannot be replayed`,
+          "replay a task instead",
+        );
+      await replay({ uri, attempt: found });
+    },
+  });
   files.provide("/replays/", ({ path }) =>
     Promise.resolve(texts.get(path) ?? "This replay was made before the window was reloaded.\n"),
   );

@@ -174,6 +174,7 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
   };
   const choosing = {
     label: "Choose the settings…",
+    iconPath: icons.settings,
     description: "tasks, student, objective, length and backend",
     findTasks: undefined,
   };

@@ -28,7 +28,9 @@ export class CallDocuments {
   /** Shows the calls of a session, and a warning with the reason if the new call failed. */
   async showNewCall(session: number, { name, outcome }: ListedCall): Promise<void> {
     if (outcome.kind !== "ok")
-      void showWarning(`${name}: ${outcome.kind}. ${truncateText(outcome.message, 160)}`);
+      void showWarning(
+        `${name} was not accepted (${outcome.kind}): ${truncateText(outcome.message, 160)}`,
+      );
     // the document may not have the call yet, but its place is at the top
     await this.#show(session, 0);
   }

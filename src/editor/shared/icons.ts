@@ -29,6 +29,7 @@ export const icons = {
   groupWithoutVariance: createIcon("dash", "disabledForeground"),
   checkpoint: createIcon("milestone"),
   metrics: createIcon("graph-line"),
+  settings: createIcon("settings"),
   warning: createIcon("warning", "list.warningForeground"),
 } as const;
 

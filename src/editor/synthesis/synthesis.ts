@@ -172,7 +172,8 @@ export class Synthesis {
   #announceResult({ file, report }: SynthesisResult): void {
     const accepted = formatCount(report.accepted, "task");
     const rejected = formatCount(report.attempts - report.accepted, "attempt");
-    const message = `${accepted} in ${workspace.asRelativePath(file)}; ${rejected} rejected.`;
+    const left = `${rejected} did not pass the checks and were left out, as intended`;
+    const message = `${accepted} in ${workspace.asRelativePath(file)}. ${left}.`;
     const announce = async () => {
       const actions = ["Open First Task", "Start Training", "Show Synthesis"] as const;
       const chosen = await showInformation(message, ...actions);

@@ -123,6 +123,7 @@ const askKind: AskQuestion = async (draft, { workspaceState }, hasBack) => {
   const forStudent = { ...studentTasks, iconPath: icons.taskFile, isForStudent: true };
   const other = {
     label: "Other tasks…",
+    iconPath: icons.settings,
     description: "choose servers, teacher, mixture and number",
     isForStudent: false,
   };

@@ -48,13 +48,20 @@ export class Breakpoints {
     { transcript }: DebugTarget,
     requested: readonly DebugProtocol.SourceBreakpoint[],
   ): DebugProtocol.Breakpoint[] {
-    return this.#set("breakpoint", requested, ({ line, hitCondition }) => {
+    /** The events that breakpoints without a condition stop at. */
+    const taken = new Set<number>();
+    return this.#set("breakpoint", requested, ({ line, condition, logMessage, hitCondition }) => {
       const event = transcript.eventFrom(line - 1);
       if (event === undefined) throw new ExpressionError("there is no event at or after this line");
       if (hitCondition?.trim() && !parseHitCondition(hitCondition)(1))
         throw new ExpressionError(
           "a line is reached once: use a function breakpoint to count the calls of a tool",
         );
+      if (!condition && !logMessage) {
+        if (taken.has(event))
+          throw new ExpressionError("another breakpoint stops at this event already");
+        taken.add(event);
+      }
       return {
         describe: (_, { index }) => (index === event ? { title: "" } : undefined),
         properties: { line: transcript.ranges[event]!.first + 1 },

@@ -224,6 +224,18 @@ async function startFailedAttempt(profile?: string): Promise<DebugClient> {
   return editor;
 }
 
+test("of two breakpoints that move to one event, the second one is not set", async () => {
+  const editor = new DebugClient(() => loadFailedAttempt());
+  const { transcript } = await loadFailedAttempt();
+  const line = transcript.ranges[3]!.first + 1;
+  const set = await editor.start([{ line }, { line: line + 1 }, { line, condition: "true" }]);
+  expect(set.map(it => [it.verified, it.message])).toEqual([
+    [true, undefined],
+    [false, "another breakpoint stops at this event already"],
+    [true, undefined],
+  ]);
+});
+
 test("a breakpoint on a tool counts its calls, the same in both directions", async () => {
   const editor = await startFailedAttempt();
   const set = async (breakpoint: DebugProtocol.FunctionBreakpoint) =>
