@@ -352,7 +352,7 @@ export class Training {
     }
   }
 
-  /** Announces the end of a training. One that ran to its end is evaluated before. */
+  /** Announces the end of a training. One that ran to its end is evaluated before, unless set so. */
   async #announceEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): Promise<void> {
     const { evaluations, getQueue } = this.#dependencies;
     const announce = (text: string) => {
@@ -360,7 +360,8 @@ export class Training {
       evaluations.announce(monitor, next === undefined ? text : `${text} ${next} is next.`);
     };
     const end = describeTrainingEnd(monitor, by);
-    if (by === "stop") return announce(joinClauses(end, describeRewards(monitor)));
+    if (by === "stop" || !getSetting("evaluateAtEnd"))
+      return announce(joinClauses(end, describeRewards(monitor)));
     try {
       await evaluations.evaluateRun(monitor);
       announce(`${end}: ${describeEvaluation(monitor.evaluation!)}.`);

@@ -12,6 +12,7 @@ interface Settings {
   readonly python: string;
   readonly agentServers: readonly string[];
   readonly rewardProfile: string;
+  readonly evaluateAtEnd: boolean;
   readonly "endpoint.url": string;
   readonly "endpoint.model": string;
 }
