@@ -19,6 +19,8 @@ interface ArgumentRequest {
   readonly now?: string;
   /** Keeps what is typed until the form is finished. */
   readonly drafts: ArgumentDrafts;
+  /** Whether the first question goes back to one before the form, by a `BackNavigation`. */
+  readonly hasBack?: boolean;
 }
 
 /** The part of a question that says where it belongs in the series. */
@@ -28,8 +30,8 @@ type FieldOf<Kind extends Field["kind"]> = Extract<Field, { kind: Kind }>;
 
 /** Asks for all arguments of a tool. Throws a `CancellationError` on Escape. */
 export async function askArguments(request: ArgumentRequest): Promise<JsonObject> {
-  const { tool, drafts } = request;
-  const frame = { title: tool.name, hasBack: false };
+  const { tool, drafts, hasBack = false } = request;
+  const frame = { title: tool.name, hasBack };
   const args = await new ArgumentPrompts(request).askFields(readForm(tool), frame);
   drafts.clear(tool.name);
   return args;

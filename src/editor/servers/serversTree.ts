@@ -18,6 +18,7 @@ import { icons, outcomeIcon } from "../shared/icons.ts";
 import { countMembers, formatInline, listChildren, type ValueNode } from "../shared/jsonValues.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { getSetting } from "../shared/settings.ts";
+import { formatCount } from "../shared/text.ts";
 import { createTreeItem, formatParameters } from "../shared/treeView.ts";
 import {
   type ConnectedNode,
@@ -80,8 +81,17 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
 
   getTreeItem(node: ServersNode): TreeItem {
     const item = isConnectedNode(node) ? createConnectedItem(node) : createItem(node);
+    if (node.kind === "server") this.#showSessions(item, node.server.name);
     item.id = isConnectedNode(node) ? getConnectedNodeId(node) : getNodeId(node);
     return item;
+  }
+
+  /** A server shows that it has sessions, also while it is collapsed or after a reload. */
+  #showSessions(item: TreeItem, server: string): void {
+    const { length } = this.#dependencies.sessions.listByServer(server);
+    if (length === 0) return;
+    item.description = `${formatCount(length, "session")} · ${String(item.description)}`;
+    item.collapsibleState = Expanded;
   }
 
   /** Required by `reveal`, which is only called for sessions. */

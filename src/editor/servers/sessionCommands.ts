@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Uri, commands, window, workspace, type TextDocumentShowOptions } from "vscode";
+import type { JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { writeTrajectory } from "../../trajectory/file.ts";
 import { UserError } from "../../userError.ts";
@@ -23,7 +24,7 @@ import {
 } from "./liveSessions.ts";
 import { confirm } from "../shared/notifications.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
-import { pickOne } from "../shared/quickInput.ts";
+import { BackNavigation, pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversTree.ts";
 import type { ArgumentDrafts } from "./storedSessions.ts";
 
@@ -54,19 +55,32 @@ export class SessionCommands {
   async call(node: ServersNode | undefined): Promise<void> {
     requireTrust("calling a tool");
     const live = await this.#chooseOrOpenSession(node);
-    const tool =
-      node?.kind === "tool"
-        ? node.tool
-        : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
-    const session = live.session.fork();
-    const args = await askArguments({
-      tool,
-      entities: kind => listEntities(kind, tool.server, session),
-      now: session.state[tool.server]!.clock,
-      drafts: this.#dependencies.drafts,
-    });
     const { sessions, documents } = this.#dependencies;
+    const { tool, args } = await this.#askCall(live, node);
     await documents.showNewCall(live.number, await sessions.call(live, tool.name, args));
+  }
+
+  /** Asks for the tool, unless the node is one, and then for its arguments. */
+  async #askCall(
+    live: LiveSession,
+    node: ServersNode | undefined,
+  ): Promise<{ readonly tool: Tool; readonly args: JsonObject }> {
+    const server = node?.kind === "session" ? node.server : undefined;
+    const tool = node?.kind === "tool" ? node.tool : await this.#pickTool(live, server);
+    const session = live.session.fork();
+    try {
+      const args = await askArguments({
+        tool,
+        entities: kind => listEntities(kind, tool.server, session),
+        now: session.state[tool.server]!.clock,
+        drafts: this.#dependencies.drafts,
+        hasBack: node?.kind !== "tool",
+      });
+      return { tool, args };
+    } catch (error) {
+      if (error instanceof BackNavigation) return this.#askCall(live, node);
+      throw error;
+    }
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
