@@ -44,7 +44,7 @@ test("a student tries a task of the example that it was trained on, and goes on 
   await workbench.expand(file);
   await workbench.rows("Tasks").filter({ hasText: "banking" }).first().click();
   await checkVisible(workbench.tab(".transcript"));
-  await workbench.runCommand("PROVE: Try Student on This Task");
+  await workbench.runCommand("PROVE: Try Student on This Task…");
   await workbench.choice("careless").click();
   await checkVisible(workbench.tab(/careless-1\.transcript/));
   await checkVisible(
@@ -72,7 +72,7 @@ test("the run of the example cannot be trained longer, which is said at once", a
 });
 
 test("the first choice of Start Training makes tasks, and trains on them", async () => {
-  await workbench.runCommand("PROVE: Start Training");
+  await workbench.runCommand("PROVE: Start Training…");
   await checkVisible(workbench.choice("A first training").filter({ hasText: /held out/ }));
   const first = workbench.page.locator(".quick-input-list .monaco-list-row.focused");
   await checkVisible(first.filter({ hasText: "Make 1,000 tasks, then train" }));

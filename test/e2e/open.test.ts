@@ -49,7 +49,7 @@ test("the example can be read before its folder is trusted, but nothing is start
       .filter({ hasText: /\d+ tasks/ })
       .first(),
   );
-  await workbench.runCommand("PROVE: Start Training");
+  await workbench.runCommand("PROVE: Start Training…");
   await checkVisible(workbench.notification(/Training requires a trusted workspace/));
   await workbench.runCommand("PROVE: Offer Server to Agents…");
   await checkVisible(

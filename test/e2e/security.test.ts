@@ -94,7 +94,7 @@ test.skipIf(process.platform === "win32")(
       await workbench.pane("Runs").locator(".pane-header").click();
       await checkVisible(workbench.rows("Runs").filter({ hasText: "hostile-run" }));
       // the editor's next answer comes after its attempt to connect
-      await workbench.runCommand("PROVE: Start Training");
+      await workbench.runCommand("PROVE: Start Training…");
       await checkVisible(workbench.notification(/Training requires a trusted workspace/));
       expect(connections).toBe(0);
     } finally {

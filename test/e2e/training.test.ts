@@ -74,7 +74,7 @@ function chooseShortest(text: string): string {
 
 test("training starts from the palette, and its curve grows", async () => {
   // with the keyboard alone
-  await workbench.runCommandByKeyboard("PROVE: Start Training");
+  await workbench.runCommandByKeyboard("PROVE: Start Training…");
   await checkVisible(workbench.choice("A first training"));
   await workbench.takePicture("training-first");
   await workbench.chooseByKeyboard("Choose the settings…");
@@ -99,7 +99,7 @@ test("training starts from the palette, and its curve grows", async () => {
 });
 
 test("a second training is queued behind the first one, and removed from it in another window", async () => {
-  await workbench.runCommand("PROVE: Start Training");
+  await workbench.runCommand("PROVE: Start Training…");
   await workbench.choice("The last training again").click();
   await checkVisible(workbench.choice("Stop few-1"));
   await workbench.takePicture("training-queue-question");
@@ -262,14 +262,14 @@ test("a failing attempt is shown with its reward, and a student tries its task a
   await checkVisible(page().getByRole("heading").first());
   await workbench.takePicture("failing-attempt");
   // the page of the reward is active now, not the transcript
-  await workbench.runCommand("PROVE: Try Student on This Task");
+  await workbench.runCommand("PROVE: Try Student on This Task…");
   await workbench.choice("small").click();
   await checkVisible(workbench.tab(/small-1\.transcript/));
   await workbench.takePicture("student-attempt");
 });
 
 test("a file whose tasks do not fit the student is refused with what to do", async () => {
-  await workbench.runCommand("PROVE: Start Training");
+  await workbench.runCommand("PROVE: Start Training…");
   await workbench.choice("Choose the settings…").click();
   await workbench.choice("crm").click();
   await workbench.choice("careless").click();
@@ -278,7 +278,7 @@ test("a file whose tasks do not fit the student is refused with what to do", asy
 });
 
 test("the training of a large model asks for adapters, and says what it needs", async () => {
-  await workbench.runCommand("PROVE: Start Training");
+  await workbench.runCommand("PROVE: Start Training…");
   await workbench.choice("Choose the settings…").click();
   await workbench.choice("few").click();
   await workbench.choice("tiny-qwen").click();

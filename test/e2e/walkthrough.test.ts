@@ -64,7 +64,7 @@ test("a transcript has its lenses at once, also where the focus goes on to anoth
   const tasks = workbench.rows("Tasks");
   await workbench.expand(tasks.filter({ hasText: "2 tasks" }).filter({ hasText: "student" }));
   await tasks.filter({ hasText: "my calendar is a mess" }).first().click({ button: "right" });
-  await workbench.chooseFromMenu("Try Student on This Task");
+  await workbench.chooseFromMenu("Try Student on This Task…");
   await workbench.choice("careless").click();
   await checkVisible(workbench.tab(/careless-1\.transcript/));
   await checkVisible(lens(0));
