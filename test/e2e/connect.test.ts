@@ -86,7 +86,7 @@ test("a disposable server is started after the person confirms", async () => {
 });
 
 test("a faulty entry and an invalid file are reported in the tree", async () => {
-  await checkVisible(servers().filter({ hasText: /^remote.*url is for a remote server/ }));
+  await checkVisible(servers().filter({ hasText: /^remote.*mcp\.json · read-only/ }));
   const file = join(workbench.folder, "prove/mcp.json");
   writeFileSync(file, '{"servers": {"notes": {"comand": "node"}}}');
   await checkVisible(servers().filter({ hasText: /^notes.*the key comand is not known/ }));
