@@ -186,7 +186,7 @@ function createCanvas(
   );
   // shrinks a little to fit, but stays readable
   svg.style.width = `${width}px`;
-  svg.style.minWidth = `${Math.min(width, Math.max(520, width * 0.76))}px`;
+  svg.style.minWidth = `${Math.min(width, Math.max(500, width * 0.7))}px`;
   return svg;
 }
 

@@ -438,12 +438,14 @@ export async function findEnginePython(chosen: string, folder: string): Promise<
       settingsButton,
     );
   const missing = [...requirements.keys()].filter(it => !Object.hasOwn(found, it));
-  if (missing.length > 0)
+  if (missing.length > 0) {
+    const command = `${path} -m pip install -r ${join(folder, "requirements.txt")}`;
     throw new ActionableError(
       `${path} has no ${missing.join(", ")}`,
-      `run ${path} -m pip install -r ${join(folder, "requirements.txt")}, or give the path of another Python in the setting prove.python`,
-      settingsButton,
+      `run ${command}, or give the path of another Python in the setting prove.python`,
+      { title: "Open in Terminal", command: "prove.openInTerminal", arguments: [command] },
     );
+  }
   const differences = [...requirements].flatMap(([name, tested]) =>
     tested === undefined || removeBuild(found[name]) === tested
       ? []

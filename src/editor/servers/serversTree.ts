@@ -80,18 +80,11 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   getTreeItem(node: ServersNode): TreeItem {
-    const item = isConnectedNode(node) ? createConnectedItem(node) : createItem(node);
-    if (node.kind === "server") this.#showSessions(item, node.server.name);
+    const item = isConnectedNode(node)
+      ? createConnectedItem(node)
+      : createItem(node, this.#dependencies.sessions);
     item.id = isConnectedNode(node) ? getConnectedNodeId(node) : getNodeId(node);
     return item;
-  }
-
-  /** A server shows that it has sessions, also while it is collapsed or after a reload. */
-  #showSessions(item: TreeItem, server: string): void {
-    const { length } = this.#dependencies.sessions.listByServer(server);
-    if (length === 0) return;
-    item.description = `${formatCount(length, "session")} · ${String(item.description)}`;
-    item.collapsibleState = Expanded;
   }
 
   /** Required by `reveal`, which is only called for sessions. */
@@ -229,10 +222,10 @@ function getNodeId(node: OwnNode): string {
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
-function createItem(node: OwnNode): TreeItem {
+function createItem(node: OwnNode, sessions: LiveSessions): TreeItem {
   switch (node.kind) {
     case "server":
-      return createServerItem(node.server);
+      return createServerItem(node.server, sessions.listByServer(node.server.name).length);
     case "withheld":
       return createWithheldItem();
     case "fixtures":
@@ -274,7 +267,8 @@ function createItem(node: OwnNode): TreeItem {
   }
 }
 
-function createServerItem(server: Server): TreeItem {
+/** A server shows that it has sessions, also while it is collapsed or after a reload. */
+function createServerItem(server: Server, sessions: number): TreeItem {
   const { name, tools, category, summary } = server;
   const isOwn = server.folder !== undefined || server.isConnected;
   const problem = findAccessProblem(server);
@@ -286,9 +280,10 @@ function createServerItem(server: Server): TreeItem {
       tooltip: problem.message,
     });
   const offered = getSetting("agentServers").includes(name) ? " · offered to agents" : "";
-  return createTreeItem(name, Collapsed, {
+  const open = sessions === 0 ? "" : `${formatCount(sessions, "session")} · `;
+  return createTreeItem(name, sessions === 0 ? Collapsed : Expanded, {
     icon: icons.server,
-    description: `${tools.size} tools · ${category}${offered}`,
+    description: `${open}${tools.size} tools · ${category}${offered}`,
     context: isOwn ? "ownServer" : "server",
     tooltip: summary,
   });

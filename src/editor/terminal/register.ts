@@ -3,7 +3,13 @@
  * scripts that start it; the variables tell them with which Node.js.
  */
 import { delimiter, join } from "node:path";
-import { workspace, type EnvironmentVariableCollection, type ExtensionContext } from "vscode";
+import {
+  window,
+  workspace,
+  type EnvironmentVariableCollection,
+  type ExtensionContext,
+} from "vscode";
+import { registerCommands } from "../shared/commands.ts";
 import { findNode } from "../shared/program.ts";
 import { reportRejection } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
@@ -16,12 +22,22 @@ export function registerTerminal(context: ExtensionContext): void {
       reportRejection(addProgram(bin, context.environmentVariableCollection));
   };
   update();
+  registerCommands(context, {
+    openInTerminal: (commandLine: string) => openInTerminal(commandLine),
+  });
   context.subscriptions.push(
     workspace.onDidGrantWorkspaceTrust(update),
     workspace.onDidChangeConfiguration(it => {
       if (it.affectsConfiguration("prove.node")) update();
     }),
   );
+}
+
+/** Writes a command line into a new terminal. The person runs it, or does not. */
+function openInTerminal(commandLine: string): void {
+  const terminal = window.createTerminal("PROVE");
+  terminal.show();
+  terminal.sendText(commandLine.replaceAll(/\p{Cc}/gu, " "), false);
 }
 
 async function addProgram(bin: string, variables: EnvironmentVariableCollection): Promise<void> {

@@ -113,6 +113,10 @@ test.skipIf(process.platform === "win32")("packages that are missing are named",
     remedy: expect.stringContaining(
       `-m pip install -r ${join(folder, "requirements.txt")}`,
     ) as string,
+    button: {
+      command: "prove.openInTerminal",
+      arguments: [`${python} -m pip install -r ${join(folder, "requirements.txt")}`],
+    },
   });
 });
 
