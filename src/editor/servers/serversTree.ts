@@ -267,7 +267,7 @@ function createItem(node: OwnNode, sessions: LiveSessions): TreeItem {
   }
 }
 
-/** A server shows that it has sessions, also while it is collapsed or after a reload. */
+/** A server shows that it has sessions: after a reload, it is collapsed. */
 function createServerItem(server: Server, sessions: number): TreeItem {
   const { name, tools, category, summary } = server;
   const isOwn = server.folder !== undefined || server.isConnected;
@@ -281,7 +281,7 @@ function createServerItem(server: Server, sessions: number): TreeItem {
     });
   const offered = getSetting("agentServers").includes(name) ? " · offered to agents" : "";
   const open = sessions === 0 ? "" : `${formatCount(sessions, "session")} · `;
-  return createTreeItem(name, sessions === 0 ? Collapsed : Expanded, {
+  return createTreeItem(name, Collapsed, {
     icon: icons.server,
     description: `${open}${tools.size} tools · ${category}${offered}`,
     context: isOwn ? "ownServer" : "server",
