@@ -200,7 +200,7 @@ const createFoldingProvider = (transcripts: Transcripts): FoldingRangeProvider =
   },
 });
 
-const [folder, extension] = ["/offered-tools/", ".tools.txt"];
+const [folder, extension] = ["/offered-tools/", ".tools"];
 
 /** Provides the documents; returns the command that shows the one of an attempt. */
 export function provideOfferedTools(
@@ -222,5 +222,5 @@ const fromTranscript = (uri: Uri) =>
 
 const toTranscript = (uri: Uri) =>
   uri.with({
-    path: uri.path.replace(folder, "/transcripts/").replace(/\.tools\.txt$/, ".transcript"),
+    path: uri.path.replace(folder, "/transcripts/").replace(/\.tools$/, ".transcript"),
   });
