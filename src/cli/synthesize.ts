@@ -32,12 +32,15 @@ import {
 } from "./options.ts";
 import {
   bugReason,
+  difficultyReason,
   getRejectedFile,
   getReportFile,
   formatProgress,
+  type Report,
 } from "../synthesis/pipeline/report/report.ts";
 import { menuKinds } from "../synthesis/pipeline/synthesisOptions.ts";
 import { splits } from "../trajectory/task.ts";
+import { difficulties } from "../synthesis/pipeline/report/demands.ts";
 import { formatCounts, formatMeasures } from "./report.ts";
 import { limitHeapGrowth, createShardStarter } from "../app/shardThread.ts";
 import { listFixtureFolders } from "../app/resources.ts";
@@ -110,6 +113,11 @@ export const synthesize = defineCommand({
     split: option("--split <split>", "only tasks of this split", {
       parser: oneOf(splits, "there is no split"),
     }),
+    difficulty: option(
+      "--difficulty <level>",
+      "only normal tasks of this difficulty: easy, medium or hard (default: all, mixed)",
+      { parser: oneOf(difficulties, "there is no difficulty") },
+    ),
     scenarios: option(
       "--scenarios <file>",
       "use only the scenarios of this file (default: the shipped ones, and those in prove/scenarios)",
@@ -136,7 +144,7 @@ export const synthesize = defineCommand({
     "synthesize --out taught.tasks.jsonl --count 100 --teacher endpoint --model qwen3-4b",
   ],
   async run(context, _positionals, { out, json, servers, split, scenarios, ...options }) {
-    const { count, seed, preset, menu, resume, maxTokens } = options;
+    const { count, seed, preset, menu, difficulty, resume, maxTokens } = options;
     if ((maxTokens === undefined) !== (options.tokenizer === undefined))
       throw maxTokens === undefined
         ? new UserError("--tokenizer counts nothing without a limit", "add --max-tokens")
@@ -154,6 +162,7 @@ export const synthesize = defineCommand({
       ...(menu ? { menu } : {}),
       ...(servers ? { servers } : {}),
       ...(split ? { split } : {}),
+      ...(difficulty ? { difficulty } : {}),
       ...(maxTokens === undefined ? {} : { maxTokens }),
       ...(tokenizer === undefined ? {} : { tokenizer }),
       ...(scenarios === undefined ? {} : { scenarios: resolve(context.cwd, scenarios) }),
@@ -184,6 +193,14 @@ export const synthesize = defineCommand({
   },
 });
 
+/** What to do if a difficulty is why tasks are missing. */
+function describeDifficulty({ options: { difficulty }, rejected }: Report): string {
+  const count = rejected[difficultyReason];
+  return difficulty === undefined || count === undefined
+    ? ""
+    : `; ${count} were not ${difficulty}: name more servers, or another --difficulty`;
+}
+
 /** Formats a result for the user. */
 function formatResult({ file, seconds, report }: SynthesisResult): string[] {
   const { options, attempts, accepted, by, rejected, solvers, diversity } = report;
@@ -196,6 +213,7 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
     "abstention",
     "lists",
     "failedCalls",
+    "difficulty",
     "across",
     "conditions",
     "limits",
@@ -218,7 +236,9 @@ function formatResult({ file, seconds, report }: SynthesisResult): string[] {
     ...formatMeasures(report),
     `  report: ${getReportFile(file)}`,
     ...(accepted < options.count
-      ? [`  the servers have no more to give: ${options.count - accepted} tasks are missing`]
+      ? [
+          `  the servers have no more to give: ${options.count - accepted} tasks are missing${describeDifficulty(report)}`,
+        ]
       : []),
   ];
 }

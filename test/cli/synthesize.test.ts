@@ -55,6 +55,35 @@ test("writes the number of tasks and reports the rejected ones", async () => {
     expect(report).toMatch(it);
 });
 
+describe("--difficulty", () => {
+  const ofLevel = (cwd: string, level: string, ...more: string[]) =>
+    make(cwd, "--out", `${level}.tasks.jsonl`, "--difficulty", level, ...more);
+
+  test.each(["easy", "medium", "hard"])("%s: all normal tasks have it", async level => {
+    const cwd = emptyFolder();
+    expect((await ofLevel(cwd, level, "--count", "20", "--seed", "5")).code).toBe(0);
+    const { options, by, demands, rejected } = readReport(join(cwd, `${level}.report.json`));
+    expect(options.difficulty).toBe(level);
+    expect(by["difficulty"]).toEqual({ [level]: by["kind"]!["normal"] });
+    expect(demands).toMatchObject({ easy: 0, medium: 0, hard: 0, [level]: 1 });
+    expect(rejected["difficulty"]).toBeGreaterThan(0);
+    const { out } = await runCommand(printReport, [`${level}.tasks.jsonl`], { cwd });
+    expect(out.join("\n")).toContain(`normal tasks that are ${level}: 100.0%`);
+  });
+
+  test("says so if a server has too few, and if the preset has none", async () => {
+    const cwd = emptyFolder();
+    const few = await ofLevel(cwd, "hard", "--count", "400", "--servers", "vehicle");
+    expect(few.code).toBe(1);
+    expect(few.out.join("\n")).toMatch(
+      /no more to give: \d+ tasks are missing; \d+ were not hard: name more servers, or another --difficulty/,
+    );
+    await expect(ofLevel(cwd, "easy", "--count", "9", "--preset", "student")).rejects.toThrow(
+      "the preset student has only tasks that the small student can hold",
+    );
+  });
+});
+
 describe("--max-tokens", () => {
   const qwen = getFamilyFolder("qwen");
   const small = ["--preset", "student", "--servers", "banking", "--out", "a.tasks.jsonl"];

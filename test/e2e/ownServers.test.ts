@@ -79,7 +79,7 @@ test("a third-party server that cannot be reset is recorded, and answers from th
   await checkVisible(workbench.tab("archive.server.json"));
   const file = join(workbench.folder, "prove/servers/archive.server.json");
   expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ restore: "recording" });
-  const row = servers().filter({ hasText: /^archive.*2 tools · Recorded/ });
+  const row = servers().filter({ hasText: /^archive.*3 tools · Recorded/ });
   await checkVisible(row);
   await workbench.clickAction(row, "Open Session…");
   await checkVisible(servers().filter({ hasText: /^Session 2/ }));

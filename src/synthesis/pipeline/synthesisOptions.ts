@@ -8,6 +8,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { EdgeVerdicts } from "../graph/dependencyGraph.ts";
 import type { ServerScenario } from "../text/scenarios.ts";
 import type { LlmRoles } from "../teachers/chatModel/roles.ts";
+import type { Difficulty } from "./report/demands.ts";
 
 export interface SynthesisOptions {
   readonly catalog: Catalog;
@@ -43,6 +44,8 @@ export interface SynthesisOptions {
   readonly llmRoles?: LlmRoles;
   /** Rejects tasks that take more tokens. */
   readonly tokenLimit?: TokenLimit;
+  /** Makes normal tasks of this difficulty only. */
+  readonly difficulty?: Difficulty;
   readonly signal?: AbortSignal;
 }
 
@@ -174,6 +177,29 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
   },
 };
 
+/** What changes with the difficulty, so that most tasks have it and few are rejected. */
+const shares: Readonly<Record<Difficulty, Partial<Preset>>> = {
+  easy: {
+    crossServerShare: 0,
+    policyShare: 0,
+    recoveryShare: 0,
+    scenarioShare: 0.2,
+    computedShare: 0,
+    severalShare: 0,
+    relativeDateShare: 0,
+  },
+  medium: {},
+  hard: {
+    crossServerShare: 0.3,
+    policyShare: 0.6,
+    recoveryShare: 0.25,
+    scenarioShare: 0.8,
+    computedShare: 0.9,
+    severalShare: 0.7,
+    relativeDateShare: 0.8,
+  },
+};
+
 /**
  * The preset of a synthesis. A language model knows nothing of later tools and of rules, and says
  * by itself why it changes its mind.
@@ -181,13 +207,16 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
 export const choosePreset = ({
   preset = "paper",
   llmRoles,
+  difficulty,
 }: {
   readonly preset?: Preset["name"];
   readonly llmRoles?: object;
-}): Preset =>
-  llmRoles
-    ? { ...presets[preset], toolArrivalShare: 0, policyShare: 0, keepsContradictions: true }
-    : presets[preset];
+  readonly difficulty?: Difficulty;
+}): Preset => ({
+  ...presets[preset],
+  ...(difficulty ? shares[difficulty] : {}),
+  ...(llmRoles ? { toolArrivalShare: 0, policyShare: 0, keepsContradictions: true } : {}),
+});
 
 // Computes how many tasks of each kind a synthesis makes, and plans the kind and the server of each
 // task. Counts are exact, kinds and servers are spread evenly, and the same input gives the same

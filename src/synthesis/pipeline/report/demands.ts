@@ -38,7 +38,16 @@ export interface TaskDemands {
   readonly relativeDates: number;
   /** Tasks with a policy that wants a call confirmed or forbids one. */
   readonly decidingPolicy: number;
+  /** Normal tasks by their difficulty. */
+  readonly easy: number;
+  readonly medium: number;
+  readonly hard: number;
 }
+
+export const difficulties = ["easy", "medium", "hard"] as const;
+
+/** How much a task asks of a model. */
+export type Difficulty = (typeof difficulties)[number];
 
 type Source = "verbatim" | "lookedUp" | "normalized" | "computed";
 type Hits = "oneHit" | "severalHits" | "noHit";
@@ -65,8 +74,39 @@ export class DemandCounts {
     computed: 0,
   };
   readonly #hits: Record<Hits, number> = { oneHit: 0, severalHits: 0, noHit: 0 };
+  readonly #difficulties: Record<Difficulty, number> = { easy: 0, medium: 0, hard: 0 };
 
   add(task: Task): void {
+    if (task.kind === "normal") this.#difficulties[DemandCounts.measureDifficulty(task)]++;
+    this.#add(task);
+  }
+
+  /**
+   * The difficulty of a task, by how many of these hold: five calls or more; nine or more; two
+   * look-ups or more; a look-up with several hits or none; a value that is computed or inferred; a
+   * turn with three writes or more; a policy that decides; several servers; something that the
+   * assistant has to recover from.
+   */
+  static measureDifficulty(task: Task): Difficulty {
+    const own = new DemandCounts();
+    own.#add(task);
+    const calls = task.goals.flatMap(it => it.calls);
+    const points = [
+      calls.length >= 5,
+      calls.length >= 9,
+      calls.filter(it => it.for !== undefined).length >= 2,
+      own.#hits.severalHits + own.#hits.noHit > 0,
+      own.#sources.computed > 0,
+      own.#threeWrites > 0,
+      own.#deciding > 0,
+      task.servers.filter(({ name }) => calls.some(it => it.name.startsWith(`${name}_`))).length >
+        1,
+      task.knobs["recovery"] !== undefined,
+    ].filter(Boolean).length;
+    return points < 2 ? "easy" : points < 4 ? "medium" : "hard";
+  }
+
+  #add(task: Task): void {
     const { turns, goals, knobs } = task;
     this.#tasks++;
     if (knobs["policy"] === "confirm" || knobs["policy"] === "forbids") this.#deciding++;
@@ -119,6 +159,7 @@ export class DemandCounts {
       wordsPerTurn: divide(this.#words, this.#turns),
       relativeDates: divide(this.#relative, this.#turns),
       decidingPolicy: divide(this.#deciding, this.#tasks),
+      ...toShares(this.#difficulties),
     };
   }
 }

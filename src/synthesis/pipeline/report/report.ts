@@ -13,7 +13,7 @@ import {
   parseEventLine,
 } from "../../../trajectory/trajectory.ts";
 import { logSchema } from "../conversation/stateLog.ts";
-import type { TaskDemands } from "./demands.ts";
+import { difficulties, type Difficulty, type TaskDemands } from "./demands.ts";
 import type { TaskShape, TrainingDistance } from "./measures.ts";
 
 export const rejectedFormat = "prove/rejected@1";
@@ -21,6 +21,9 @@ export const reportFormat = "prove/report@1";
 
 /** Why an attempt is rejected that failed because of a bug of this program. */
 export const bugReason = "bug";
+
+/** Why a task is rejected that is easier or harder than wanted. */
+export const difficultyReason = "difficulty";
 
 /** Why a task is rejected that takes more tokens than it may. */
 export const tokensReason = "tokens";
@@ -36,7 +39,7 @@ const rejectedAttemptSchema = z.strictObject({
   chain: z.array(z.string()),
   /**
    * The reason as a keyword: chain, query, teacher, length, broken, menu, no goals, split, replay,
-   * errors, leak, provenance, duplicate, solver, tokens, bug and others.
+   * errors, leak, provenance, duplicate, solver, difficulty, tokens, bug and others.
    */
   reason: z.string(),
   /** The solver that the task misjudges, where that is the reason. */
@@ -67,6 +70,7 @@ const reportSchema = z.strictObject({
     menu: z.string(),
     split: z.string().optional(),
     maxTokens: z.int().optional(),
+    difficulty: z.enum(difficulties).optional(),
   }),
   attempts: z.int(),
   accepted: z.int(),
@@ -123,6 +127,10 @@ const reportSchema = z.strictObject({
       wordsPerTurn: z.number(),
       relativeDates: z.number(),
       decidingPolicy: z.number(),
+      // absent in older reports
+      easy: z.number().exactOptional(),
+      medium: z.number().exactOptional(),
+      hard: z.number().exactOptional(),
     })
     .optional(),
   /**
@@ -220,8 +228,10 @@ export function formatShape(shape: TaskShape): readonly (readonly [string, strin
   ];
 }
 
+type StoredDemands = Omit<TaskDemands, Difficulty> & Partial<Pick<TaskDemands, Difficulty>>;
+
 /** The same for what tasks demand. */
-export const formatDemands = (it: TaskDemands): readonly (readonly [string, string])[] => [
+export const formatDemands = (it: StoredDemands): readonly (readonly [string, string])[] => [
   ["values of arguments that the user says", formatShare(it.verbatim)],
   ["values that are looked up", formatShare(it.lookedUp)],
   ["values that are normalized (dates, fixed words, flags)", formatShare(it.normalized)],
@@ -233,6 +243,10 @@ export const formatDemands = (it: TaskDemands): readonly (readonly [string, stri
   ["words of a turn", it.wordsPerTurn.toFixed(1)],
   ["turns with a relative date", formatShare(it.relativeDates)],
   ["tasks in which a policy decides", formatShare(it.decidingPolicy)],
+  ...difficulties.flatMap((level): [string, string][] => {
+    const share = it[level];
+    return share === undefined ? [] : [[`normal tasks that are ${level}`, formatShare(share)]];
+  }),
 ];
 
 interface Column {

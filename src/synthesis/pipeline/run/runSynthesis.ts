@@ -20,6 +20,7 @@ import {
   type SynthesisOptions,
   type TokenLimit,
 } from "../synthesisOptions.ts";
+import type { Difficulty } from "../report/demands.ts";
 import { readRejected, getRejectedFile, type Report } from "../report/report.ts";
 import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
 import type { AttemptResult } from "../task/attemptTask.ts";
@@ -37,6 +38,8 @@ export interface SynthesisRequest {
   /** The preset's by default. */
   readonly menu?: MenuKind;
   readonly split?: Task["split"];
+  /** Normal tasks of this difficulty only; the preset `student` has none. */
+  readonly difficulty?: Difficulty;
   /** The only file of scenarios to use; the shipped ones and those of the workspace where absent. */
   readonly scenarios?: string;
   /** Only tasks whose prompt and teacher's conversation take at most so many tokens. */
@@ -81,7 +84,7 @@ export async function runSynthesis(
   request: SynthesisRequest,
   services: SynthesisDependencies,
 ): Promise<SynthesisResult> {
-  const { file, count, seed, preset = "paper", split, maxTokens } = request;
+  const { file, count, seed, preset = "paper", split, maxTokens, difficulty } = request;
   const { signal, startShard } = services;
   if (existsSync(file) && !request.resume)
     throw new UserError(
@@ -105,6 +108,7 @@ export async function runSynthesis(
       menu,
       ...(split ? { split } : {}),
       ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(difficulty ? { difficulty } : {}),
     },
     services,
   );
@@ -123,7 +127,12 @@ export function createSynthesisOptions(
   }: Pick<SynthesisDependencies, "catalog" | "resources" | "prove" | "countTokens">,
 ): SynthesisOptions {
   const { seed, count, preset = "paper", menu = presets[preset].menu, split } = request;
-  const { maxTokens: max } = request;
+  const { maxTokens: max, difficulty } = request;
+  if (difficulty !== undefined && preset === "student")
+    throw new UserError(
+      "the preset student has only tasks that the small student can hold, and no difficulty",
+      "use the preset paper, or leave out the difficulty",
+    );
   const servers = selectServers(request, catalog);
   return {
     seed,
@@ -132,6 +141,7 @@ export function createSynthesisOptions(
     menu,
     count,
     ...(split ? { split } : {}),
+    ...(difficulty ? { difficulty } : {}),
     ...(max !== undefined && countTokens ? { tokenLimit: { max, count: countTokens } } : {}),
     catalog,
     resources,

@@ -15,7 +15,14 @@ import { createTask, removePatches, unusableReasons } from "./createTask.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import type { PreparedConversation } from "../conversation/conversation.ts";
 import { choosePreset, presets, type SynthesisOptions } from "../synthesisOptions.ts";
-import { bugReason, rejectedFormat, tokensReason, type RejectedAttempt } from "../report/report.ts";
+import { DemandCounts } from "../report/demands.ts";
+import {
+  bugReason,
+  difficultyReason,
+  rejectedFormat,
+  tokensReason,
+  type RejectedAttempt,
+} from "../report/report.ts";
 import { formatStateLog } from "../conversation/stateLog.ts";
 import { runConversation } from "../conversation/stateMachine.ts";
 import { Synthesizer } from "../conversation/synthesizer.ts";
@@ -169,7 +176,7 @@ async function finishTask(
   random: Random,
   { options, duplicates, findSolverFlaw }: AttemptContext,
 ): Promise<Task | Rejection> {
-  const { catalog, split, rejectsDuplicates = true, tokenLimit } = options;
+  const { catalog, split, rejectsDuplicates = true, tokenLimit, difficulty } = options;
   const result = await runConversation(prepared.setup);
   const log = formatStateLog(result.log);
   const { events } = prepared.setup.conversation;
@@ -178,6 +185,10 @@ async function finishTask(
   const task = createTask(specification, prepared, log, options, random);
   if (typeof task === "string") return reject(task, unusableReasons[task]);
   if (split !== undefined && task.split !== split) return reject("split", `it is ${task.split}`);
+  if (difficulty !== undefined && task.kind === "normal") {
+    const measured = DemandCounts.measureDifficulty(task);
+    if (measured !== difficulty) return reject(difficultyReason, `it is ${measured}`);
+  }
   const tokens = tokenLimit?.count(task) ?? 0;
   if (tokenLimit && tokens > tokenLimit.max)
     return {

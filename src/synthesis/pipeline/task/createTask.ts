@@ -227,6 +227,7 @@ function assembleTask(
       ...knobs,
       ...summary.knobs,
       ...(pair === undefined ? {} : { pair }),
+      ...(options.difficulty && kind === "normal" ? { difficulty: options.difficulty } : {}),
       ...(heldOut ? { heldOut: heldOut.join(", ") } : {}),
       lists: prefersLists,
       failedCalls: calls.filter(it => it.outcome.kind !== "ok").length,
