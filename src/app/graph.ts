@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { getUsableServer } from "../environment/catalog.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import {
   findVerdict,
@@ -66,7 +67,7 @@ export async function createGraph(
 ): Promise<ServerGraph> {
   const { catalog, resources, prove } = context;
   const { by } = options;
-  const server = catalog.getServer(name);
+  const server = getUsableServer(catalog, name);
   const storedVerdicts = readVerdicts(listVerdictFiles(resources, prove));
   const { edges: declaredEdges, hash } = getDependencyGraph(server);
   const declared = listDeclaredLabels({ edges: declaredEdges });

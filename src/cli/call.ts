@@ -5,6 +5,7 @@ import { Recorder } from "../mcp/connected/recording.ts";
 import type { ConnectedSession } from "../mcp/connectedSession.ts";
 import { UserError } from "../userError.ts";
 import { isJsonObject } from "../environment/json.ts";
+import { getUsableServer } from "../environment/catalog.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
@@ -78,6 +79,8 @@ function callTool(
 ): CallResult {
   const tool = catalog.tools.get(name);
   const server = tool && catalog.getServer(tool.server);
+  const own = [...catalog.own.keys()].find(it => name.startsWith(`${it}_`));
+  if (!server && own !== undefined) getUsableServer(catalog, own);
   if (!server) throw new UserError(`there is no tool ${name}`, "prove-rl tools lists them");
   const session = openSession({
     servers: [{ server, fixture: catalog.getFixture(server.name, fixture) }],

@@ -63,7 +63,9 @@ export async function requireStart(
   isTrusted: boolean,
 ): Promise<void> {
   context.printNote(describeStart(entry).join("\n"));
-  const isKnown = !allowsWrites(entry) && hasConsent(entry);
+  // what may be anybody's data is asked about each time
+  const isShared = allowsWrites(entry) && !entry.reset;
+  const isKnown = !isShared && hasConsent(entry);
   if (isTrusted || isKnown || !needsConsent(entry)) return;
   await requireConsent(context, entry);
   if (isRemote(entry)) await storeConsent(entry);
@@ -73,9 +75,15 @@ export async function requireStart(
 export function chooseServerName(wanted: string, { catalog }: CliContext): string {
   const name = suggestServerName(wanted);
   if (!/^[a-z][a-z0-9_]{1,30}$/.test(name))
-    throw new UserError(`${wanted} cannot be the name of a server in tasks`, "add --as NAME");
+    throw new UserError(
+      `${wanted} cannot be the name of a server in tasks`,
+      "add --as and a name of 2 to 31 lower-case letters, digits and _, which begins with a letter",
+    );
   if (catalog.servers.has(name))
-    throw new UserError(`${name} is a server that ships`, `add --as, such as --as my_${name}`);
+    throw new UserError(
+      `${name} is a server that ships`,
+      `choose another, such as --as my_${name}`,
+    );
   return name;
 }
 

@@ -1,4 +1,5 @@
 /** `stdio`: serves one server over MCP on stdin and stdout. */
+import { getUsableServer } from "../environment/catalog.ts";
 import { serveStdio } from "../mcp/stdioTransport.ts";
 import { argument, defineCommand } from "./command.ts";
 import { fixtureOption, seedOption } from "./options.ts";
@@ -11,7 +12,7 @@ export const stdio = defineCommand({
   options: { fixture: fixtureOption, seed: seedOption },
   examples: ["stdio banking", "stdio calendar --fixture small"],
   async run({ catalog, signal }, [server], { fixture, seed }) {
-    await serveStdio(catalog.getServer(server), { catalog, fixture, seed }, signal);
+    await serveStdio(getUsableServer(catalog, server), { catalog, fixture, seed }, signal);
     return 0;
   },
 });

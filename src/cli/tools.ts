@@ -1,4 +1,5 @@
 /** `tools`: lists tools, as signatures or as the function schemas that models receive. */
+import { getUsableServer } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Offer } from "../mcp/serverConnection.ts";
 import type { ConnectedTool } from "../mcp/toolList.ts";
@@ -21,7 +22,12 @@ export const tools = defineCommand({
     let offers: readonly Offer[] = [];
     const selected: readonly (Tool | ConnectedTool)[] =
       connect === undefined
-        ? [...(server === undefined ? catalog.tools : catalog.getServer(server).tools).values()]
+        ? [
+            ...(server === undefined
+              ? catalog.tools
+              : getUsableServer(catalog, server).tools
+            ).values(),
+          ]
         : await withConnectedServer(context, { connect, trustServer }, async session => {
             if (!json) offers = await session.listOffers();
             return [...session.tools.values()];

@@ -144,6 +144,13 @@ export function openCatalog(
   };
 }
 
+/** A server with tools. Throws the `UserError` that says why one of the workspace has none. */
+export function getUsableServer(catalog: Catalog, name: string): Server {
+  const server = catalog.getServer(name);
+  if (server.tools.size === 0) server.checkAccess?.();
+  return server;
+}
+
 /** The tools of all servers. Those of the workspace's own are loaded when they are asked for. */
 class ToolMap implements ReadonlyMap<string, Tool> {
   readonly #shipped: ReadonlyMap<string, Tool>;

@@ -524,8 +524,11 @@ function toFault(
   if (refusal) return { path, ...refusal, what: `${String(path[0])} ${refusal.what}` };
   if (issue.code === "unrecognized_keys") {
     const [key] = issue.keys as [string];
-    const keys = refused === remoteRefusals ? "url, headers" : "command, args, env, cwd, reset";
-    const remedy = `correct or remove it; the keys are ${keys}, reads, disposable, errorKeys and disabled`;
+    const keys =
+      refused === remoteRefusals
+        ? "url, headers, allowHttp"
+        : "command, args, env, cwd, reset, time";
+    const remedy = `correct or remove it; the keys are ${keys}, type, reads, disposable, errorKeys and disabled`;
     return { path: [key], what: `the key ${key} is not known`, remedy };
   }
   return { path, ...explain(issue, getValue(json, path)) };

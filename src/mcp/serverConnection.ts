@@ -8,7 +8,7 @@ import type { Fault, Outcome, ErrorType } from "../environment/outcome.ts";
 import { UserError } from "../userError.ts";
 import { agreeOnProtocol, type ServerInfo } from "./handshake.ts";
 import { HttpChannel } from "./httpChannel.ts";
-import { faketime, isRemote, type ServerEntry } from "./mcpConfig.ts";
+import { faketime, isRemote, type ProgramEntry, type ServerEntry } from "./mcpConfig.ts";
 import type { Reset } from "./resetSetting.ts";
 import { createSandbox, type Sandbox } from "./sandbox.ts";
 import { ReplyError, RpcClient, TimeoutError, type ServerChannel } from "./rpcClient.ts";
@@ -263,6 +263,14 @@ function formatStderr(channel: ServerChannel): string {
   return lines ? ` (it said: ${lines})` : "";
 }
 
+/** What a program may wait for that was started without the variables of the user. */
+function describeWait({ command, args }: ProgramEntry): string {
+  const runner = [command, ...args].find(it => /(^|[\\/])(npx|uvx|pipx|bunx)(\.cmd)?$/.test(it));
+  return runner === undefined
+    ? "of your variables, it gets only PATH and what is in env"
+    : `${runner} may wait for the network: of your variables it gets only PATH, so write those that it needs, such as HTTPS_PROXY, into env, or install the server and start it without ${runner}`;
+}
+
 function createStartError(
   entry: ServerEntry,
   channel: ServerChannel,
@@ -292,7 +300,7 @@ function createStartError(
       `${entry.name} did not answer within ${timeouts.start / 1000} s of its start${said}`,
       isRemote(entry)
         ? `check that url in ${place} is an endpoint of MCP's streamable HTTP`
-        : `check that ${place} starts an MCP server that speaks over stdin and stdout`,
+        : `check that ${place} starts an MCP server that speaks over stdin and stdout; ${describeWait(entry)}`,
       { cause },
     );
   const reason = exitReason ?? `is no MCP server that can be spoken to (${cause.message})`;

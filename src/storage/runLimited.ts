@@ -21,7 +21,7 @@ export function runLimited<T>(
   createError: (seconds: number) => Error = seconds =>
     new Error(`it takes more than ${seconds} seconds`),
 ): T {
-  for (let timeout = milliseconds; ; timeout *= 4) {
+  for (let timeout = milliseconds; ;) {
     const start = measureCpu();
     const outer: unknown = context["run"];
     context["run"] = run;
@@ -30,7 +30,9 @@ export function runLimited<T>(
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
       const { user, system } = measureCpu(start);
-      if ((user + system) / 1000 >= milliseconds * 0.9) throw createError(milliseconds / 1000);
+      const share = (user + system) / 1000 / milliseconds;
+      if (share >= 0.9) throw createError(milliseconds / 1000);
+      timeout = Math.ceil(timeout * Math.min(4, 1.2 / share));
     } finally {
       context["run"] = outer;
     }

@@ -135,13 +135,22 @@ export function checkReplay(catalog: Catalog, trajectory: Trajectory): ReplayRes
   }
   if (!first) return { verdict: "same", steps };
   const { what, remedy } = findChange(catalog, trajectory.header);
+  const { outcome, name } = first.replayed;
+  const place = `call ${first.call + 1}, ${name}`;
+  // a server that cannot be asked is no other result
+  if (what === undefined && outcome.kind === "broken")
+    return {
+      verdict: first.verdict,
+      steps,
+      first,
+      what: `${place}, cannot be made: ${(outcome.message ?? "").replace(`${name} broke: `, "").split("\n", 1)[0]}`,
+      remedy: "correct that, and replay it again",
+    };
   return {
     verdict: first.verdict,
     steps,
     first,
-    what:
-      what ??
-      `call ${first.call + 1}, ${first.recorded.name}, gives another ${first.differingFields.join(", ")}`,
+    what: what ?? `${place}, gives another ${first.differingFields.join(", ")}`,
     remedy,
   };
 }

@@ -294,7 +294,7 @@ describe("a faulty entry costs only itself, and its error says where and why", (
     [{ ...remote, headers: { A: 1 } }, /headers\.A must be a text, not 1/, /write "1" in quotes/],
     [{ ...remote, reset: { restart: true } }, /reset is not possible/, /prove-rl record/],
     [{ ...remote, args: ["x"] }, /args is for a program/, /remove it, or url/],
-    [{ ...remote, urll: "x" }, /the key urll is not known/, /url, headers, reads/],
+    [{ ...remote, urll: "x" }, /the key urll is not known/, /url, headers, allowHttp, type, reads/],
     [{ ...good, ...remote }, /url is for a server at an address/, /remove it, or the command/],
     [{ ...good, type: "sse" }, /type must be stdio, or http.*"sse"/, /SSE alone/],
     [{ ...good, headers: { A: "b" } }, /headers is for a server at an address/, /remove it/],

@@ -232,6 +232,22 @@ test("a state that cannot be reached again is a fault of the environment", async
   });
 });
 
+test("after a change of a seed, replay and synthesis say what to do", async () => {
+  const workspace = createNotesWorkspace();
+  const catalog = await connectNotes(workspace);
+  const cwd = workspace.folder;
+  const make = (file: string) => ["--servers", "notes", "--count", "2", "--out", file];
+  await runCommand(synthesize, make("a.tasks.jsonl"), { cwd, catalog });
+  writeFileSync(join(cwd, "seed/notes.json"), "{}");
+  const changed = await workspace.openCatalog();
+  const { out, code } = await runCommand(replay, ["a.tasks.jsonl"], { cwd, catalog: changed });
+  expect(code).toBe(1);
+  expect(out.join("\n")).toMatch(/cannot be made: the seed full of notes is not what its fixture/);
+  await expect(
+    runCommand(synthesize, make("b.tasks.jsonl"), { cwd, catalog: await workspace.openCatalog() }),
+  ).rejects.toThrow(/^no task can be made: .*the seed full of notes .* with --again/);
+});
+
 test("many sessions at once have states of their own, and one that waits holds up no other", async () => {
   const workspace = createNotesWorkspace("waits");
   const catalog = await connectNotes(workspace);

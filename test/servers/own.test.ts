@@ -1,10 +1,15 @@
 /** Servers that a workspace defines in TypeScript. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { call as callTool } from "../../src/cli/call.ts";
+import { graph } from "../../src/cli/graph.ts";
 import { newServer } from "../../src/cli/newServer.ts";
 import { servers as listServers } from "../../src/cli/servers.ts";
+import { stdio } from "../../src/cli/stdio.ts";
+import { synthesize } from "../../src/cli/synthesize.ts";
+import { tools } from "../../src/cli/tools.ts";
 import { openCatalog, openSessionByName, type Catalog } from "../../src/environment/catalog.ts";
 import type { Outcome } from "../../src/environment/outcome.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
@@ -261,6 +266,31 @@ export { server as default };`;
       /has the tool shop_item_list, and so has the server shop/,
     );
   });
+});
+
+test.each([
+  ["tools", tools, ["counter"]],
+  ["stdio", stdio, ["counter"]],
+  ["graph", graph, ["counter"]],
+  ["call", callTool, ["counter_add", "{}"]],
+  ["synthesize", synthesize, ["--servers", "counter", "--count", "3", "--out", "a.tasks.jsonl"]],
+] as const)("%s says why a server has no tools, and leaves no file", async (_, command, args) => {
+  write({ "counter/server.ts": 'throw new Error("boom");' });
+  const catalog = await open();
+  await expect(runCommand(command, args, { cwd: folder, catalog })).rejects.toThrow(
+    /counter\/server.ts:1 cannot be loaded: boom/,
+  );
+  expect(existsSync(join(folder, "a.tasks.jsonl"))).toBe(false);
+});
+
+test("tasks on other servers are made without running it", async () => {
+  write({ "counter/server.ts": 'globalThis.counterHasRun = true; throw new Error("boom");' });
+  const { own } = await open();
+  const folders = [join(folder, "prove/fixtures"), join(root, "resources/servers")];
+  const catalog = openCatalog(shipped, folders, undefined, [...own.values()]);
+  const args = ["--servers", "banking", "--count", "8", "--out", "a.tasks.jsonl"];
+  expect((await runCommand(synthesize, args, { cwd: folder, catalog })).code).toBe(0);
+  expect(globalThis).not.toHaveProperty("counterHasRun");
 });
 
 describe("new-server", () => {

@@ -211,7 +211,7 @@ export class StatePool {
       );
     return createBrokenFault(
       calls.length === 0
-        ? `the seed ${seed} of ${this.known.server} is not what its fixture says; run prove-rl connect again`
+        ? `the seed ${seed} of ${this.known.server} is not what its fixture says, because it was changed; run prove-rl connect with --again`
         : `the same calls led ${this.known.server} to another state; name what varies in volatile of its description`,
     );
   }

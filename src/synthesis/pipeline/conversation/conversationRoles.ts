@@ -99,7 +99,12 @@ export const createAbstentionRoles = (
 
 /** Why a text cannot be a user's, or undefined. */
 function findTextFlaw(text: string, catalog: Catalog): string | undefined {
-  if ([...catalog.tools.keys()].some(it => containsToken(text, it))) return "names a tool";
+  const shipped = [...catalog.servers.values()].flatMap(it => [...it.tools.keys()]);
+  // those of a workspace are not loaded for this
+  const isNamed =
+    shipped.some(it => containsToken(text, it)) ||
+    [...catalog.own.keys()].some(it => text.includes(`${it}_`));
+  if (isNamed) return "names a tool";
   return /[{}|\u0000-\u0008]/.test(text) ? "has a slot left open" : undefined;
 }
 

@@ -3,7 +3,7 @@
  * are plain data, so that they can cross a channel.
  */
 import { existsSync } from "node:fs";
-import type { Catalog } from "../../../environment/catalog.ts";
+import { getUsableServer, type Catalog } from "../../../environment/catalog.ts";
 import { EndpointFault } from "../../../policy/endpointFormat.ts";
 import { PolicyFault } from "../../../policy/policy.ts";
 import { readTasks } from "../../../trajectory/file.ts";
@@ -155,7 +155,9 @@ export function createSynthesisOptions(
 }
 
 function selectServers({ servers }: SynthesisRequest, catalog: Catalog): readonly string[] {
-  const names = (servers ?? [...catalog.servers.keys()]).map(it => catalog.getServer(it).name);
+  const names = (servers ?? [...catalog.servers.keys()]).map(
+    it => getUsableServer(catalog, it).name,
+  );
   if (names.length > 0) return [...new Set(names)];
   throw new UserError(
     "no server is chosen",

@@ -88,6 +88,7 @@ async function writeAttempts(
     const started = readClock();
     let yielded = started;
     const overLong: number[] = [];
+    let brokenCount = 0;
     for await (const attempt of attempts) {
       if (readClock() - yielded > yieldInterval) {
         await setImmediate();
@@ -95,7 +96,11 @@ async function writeAttempts(
       }
       if (attempt.kind === "rejected") {
         counts.countRejected(attempt.rejected);
-        const { tokens } = attempt.rejected;
+        const { tokens, reason, why } = attempt.rejected;
+        // while a request is planned, too
+        const isBroken = reason === "broken" || / broke: /.test(why);
+        if (isBroken && ++brokenCount >= manyBroken && counts.accepted === 0)
+          throw new UserError(`no task can be made: ${why}`, "correct that, and run it again");
         if (tokens !== undefined) overLong.push(tokens);
         if (storedRejections > 0) storedRejections--;
         else writers.appendRejected(attempt.rejected);
@@ -119,6 +124,9 @@ async function writeAttempts(
     writers.close();
   }
 }
+
+/** After so many calls that broke, and no task, a synthesis ends. */
+const manyBroken = 5;
 
 /** With so many tasks that take too many tokens, and fewer than 2% that fit, a synthesis ends. */
 const manyOverLong = 100;
