@@ -123,7 +123,7 @@ function describePermission({ isDisposable, reset }: ServerEntry): string[] {
     ];
   return reset
     ? [
-        `  ${all}: it works on ${describeReset(reset)}, but they may change or delete what else they can reach`,
+        `  ${all}: it works on ${describeReset(reset)}, but its tools may change or delete what else they can reach`,
       ]
     : [];
 }
