@@ -133,8 +133,13 @@ async function revealSession(
   }
   // with the focus, its menu can be reached from the keyboard
   const options = { expand: true, select: true, focus: true };
-  await view.reveal({ kind: "session", live, server: server.name }, options);
+  const isSelected = () => view.selection.some(it => it.kind === "session" && it.live === live);
+  // files that are written meanwhile, such as those of a server that was explored, refresh the view
+  for (let attempt = 0; attempt < maxReveals && !isSelected(); attempt++)
+    await view.reveal({ kind: "session", live, server: server.name }, options);
 }
+
+const maxReveals = 5;
 
 interface TreeSources {
   readonly folder: ProveFolder;
