@@ -47,7 +47,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "record",
     group: "Servers",
-    summary: "record what a server answers that is far away or cannot be reset",
+    summary: "record what a remote server answers, or one that cannot be reset",
     load: async () => (await import("./record.ts")).record,
   },
   {

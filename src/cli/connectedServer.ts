@@ -142,7 +142,7 @@ async function requireConsent({ confirm }: CliContext, entry: ServerEntry): Prom
     throw new UserError(
       changes
         ? `the tools of ${name} may make changes, and it starts only with consent`
-        : `${name} is far away, and is spoken to only with consent`,
+        : `${name} is remote, and PROVE connects to it only with consent`,
       `read what would be ${isRemote(entry) ? "sent" : "started"} above, then add --trust-server, or run the command in a terminal`,
     );
   const action = isRemote(entry) ? "connect to" : "start";

@@ -1,5 +1,5 @@
 /**
- * `record`: makes calls on a third-party server that cannot be reset or is far away, and keeps what
+ * `record`: makes calls on a third-party server that cannot be reset or is remote, and keeps what
  * it answers, for environments that work without it.
  */
 import { existsSync } from "node:fs";
@@ -22,7 +22,7 @@ import { countOf, jsonFlag, trustServerFlag } from "./options.ts";
 export const record = defineCommand({
   name: "record",
   description:
-    "Record what a server of prove/mcp.json answers that is far away or cannot be reset. Calls only tools that the server or its entry says only read, with values that their results show or with the calls of a file, and appends the answers to prove/servers/NAME.cassette.jsonl. prove-rl connect makes an environment of the recording, which needs neither the server nor a network.",
+    "Record what a server of prove/mcp.json answers that is remote, or cannot be reset. Calls only tools that the server or its entry says only read, with values that their results show or with the calls of a file, and appends the answers to prove/servers/NAME.cassette.jsonl. prove-rl connect makes an environment of the recording, which needs neither the server nor a network.",
   arguments: [
     argument("<name>", "a server of prove/mcp.json whose entry has no reset", {
       required: "the name of a server",

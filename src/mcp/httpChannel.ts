@@ -1,5 +1,5 @@
 /**
- * Exchanges messages with a server that is far away over MCP's streamable HTTP. The SDK's transport
+ * Exchanges messages with a remote server over MCP's streamable HTTP. The SDK's transport
  * keeps the session, follows redirects within an origin, and resumes streams; what the server sends
  * is read here, so that long numbers keep their digits, an answer has a limit, and what is odd in a
  * message costs no more than itself.

@@ -373,7 +373,7 @@ const remoteRefusals: ReadonlyMap<PropertyKey, Refusal> = new Map([
   [
     "reset",
     {
-      what: "is not possible for a server that is far away, which all sessions share",
+      what: "is not possible for a remote server, which all sessions share",
       remedy:
         "remove it, and run prove-rl record to make an environment of what the server answers",
     },

@@ -3,7 +3,7 @@ import { UserError } from "../userError.ts";
 import { isRemote, type ServerEntry } from "./mcpConfig.ts";
 
 export const describeNoReset = (entry: ServerEntry): string =>
-  `${entry.name} ${isRemote(entry) ? "is far away and cannot be reset" : "has no reset"}`;
+  `${entry.name} ${isRemote(entry) ? "is remote and cannot be reset" : "has no reset"}`;
 
 const howToRecord = (entry: ServerEntry): string =>
   `record what it answers with prove-rl record ${entry.name}, which calls only tools that are known to read`;

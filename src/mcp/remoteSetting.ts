@@ -1,5 +1,5 @@
 /**
- * The keys of an entry in `prove/mcp.json` for a server that is far away: its address, and the
+ * The keys of an entry in `prove/mcp.json` for a remote server: its address, and the
  * headers that it is sent. Their values may be secret: they are filled in when a connection is
  * opened, and appear in no message.
  */
@@ -19,10 +19,7 @@ export const remoteShape = {
     .enum(["http", "streamable-http", "streamableHttp"])
     .nullish()
     .describe("Servers at an address are spoken to over streamable HTTP."),
-  url: z
-    .string()
-    .min(1)
-    .describe("The address of a server that is far away, beginning with https."),
+  url: z.string().min(1).describe("The address of a remote server, beginning with https."),
   headers: z
     .record(z.string(), z.string())
     .nullish()

@@ -279,7 +279,7 @@ describe("recording is refused", () => {
   const start = (...args: string[]) => runCommand(record, ["notes", ...args], { cwd });
 
   test("without consent", async () => {
-    await expect(start()).rejects.toThrow(/is far away, and is spoken to only with consent/);
+    await expect(start()).rejects.toThrow(/is remote, and PROVE connects to it only with consent/);
     const confirm = (text: string) => Promise.resolve(text !== "make these calls?");
     await expect(runCommand(record, ["notes"], { cwd, confirm })).rejects.toThrow(
       /^notes was not recorded: answer y to record it$/,

@@ -47,7 +47,7 @@ test("a person agrees once to the address and the names of what is sent", async 
     return Promise.resolve(true);
   };
   await expect(runCommand(tools, ["--connect", "notes"], { cwd })).rejects.toThrow(
-    /^notes is far away, and is spoken to only with consent: read what would be sent above/,
+    /^notes is remote, and PROVE connects to it only with consent: read what would be sent above/,
   );
   expect(server.requests).toEqual([]);
   const { out, notes } = await runCommand(tools, ["--connect", "notes"], { cwd, confirm });
@@ -78,13 +78,13 @@ test("call and graph work, and tools that may write are not called", async () =>
     cwd,
   });
   expect(edges.out.join("\n")).toMatch(/notes: \d+ edges by names/);
-  expect(edges.notes.join("\n")).toContain("notes is far away and cannot be reset");
+  expect(edges.notes.join("\n")).toContain("notes is remote and cannot be reset");
   expect(server.calls.filter(it => it.startsWith("delete_note"))).toEqual([]);
 });
 
 test("connect says that it must be recorded, and how", async () => {
   await expect(runCommand(connect, ["notes", "--trust-server"], { cwd })).rejects.toThrow(
-    /^notes is far away and cannot be reset, and its tools are not tried.*: record what it answers with prove-rl record notes/,
+    /^notes is remote and cannot be reset, and its tools are not tried.*: record what it answers with prove-rl record notes/,
   );
   expect(server.requests).toEqual([]);
 });

@@ -72,7 +72,7 @@ test("only tools that are known to read are called", async () => {
     expect(await session.call(name, { folder: "Home", note_id: "note_1" })).toMatchObject({
       kind: "refused",
       type: "permission_denied",
-      message: `${name} is not marked as read-only, and notes is far away and cannot be reset`,
+      message: `${name} is not marked as read-only, and notes is remote and cannot be reset`,
       hint: expect.stringContaining('add it to "reads"') as string,
     });
   expect(server.calls).toEqual([]);

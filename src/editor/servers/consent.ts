@@ -1,6 +1,6 @@
 /**
  * Describes what a person agrees to before a third-party server is started whose tools may change
- * things, or one that is far away is spoken to: the program with all that it is started with, or
+ * things, or a remote one is connected to: the program with all that it is started with, or
  * the address and what is sent to it.
  */
 import { isRemote, type ServerEntry } from "../../mcp/mcpConfig.ts";

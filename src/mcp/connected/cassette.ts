@@ -67,7 +67,7 @@ const callSchema = z.strictObject({
   digest,
 });
 
-export type RecordedCall = Omit<z.output<typeof callSchema>, "digest">;
+type RecordedCall = Omit<z.output<typeof callSchema>, "digest">;
 
 const notRecorded = "not recorded: ";
 

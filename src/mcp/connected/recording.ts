@@ -25,7 +25,7 @@ import { isFailure, Trials, type ExploreLimits } from "./trials.ts";
 /** Answers a call of a tool, by the name that the server lists. */
 type Ask = (tool: string, args: JsonObject) => Promise<Outcome>;
 
-export interface RecordLimits {
+interface RecordLimits {
   /** Calls of the server. */
   readonly calls: number;
   /** In milliseconds. */

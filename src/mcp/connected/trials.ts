@@ -46,7 +46,7 @@ export interface ExploreLimits {
 }
 
 /** Where calls are made: in processes of a server, or on a recording. */
-export interface TrialPool {
+interface TrialPool {
   observe(seed: string): Promise<JsonObject>;
   call(state: StateReference, call: LoggedCall): Promise<PoolReply>;
   close(): Promise<void>;

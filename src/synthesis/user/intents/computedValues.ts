@@ -13,7 +13,7 @@ import type { EntityMention, ValueSource } from "./intent.ts";
 import { isDate, isDateTime, type Argument } from "./plainValues.ts";
 
 /** A value with the user's words for it, and what it is computed from. */
-export interface ComputedValue {
+interface ComputedValue {
   readonly value: Json;
   readonly text: string;
   readonly source: ValueSource;
