@@ -81,6 +81,7 @@ const modules = {
     packages: ["lru-cache", "prom-client", "ws"],
   },
   engine: { modules: ["run", "trajectory", "reward", "environment"] },
+  inspect: { modules: ["run", "reward", "synthesis", "trajectory", "environment"] },
   protocol: {
     modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
     typesOnly: true,
@@ -90,11 +91,21 @@ const modules = {
     modules: [...domain, ...programs.filter(it => it !== "service"), ...numerics],
   },
   cli: {
-    modules: ["app", ...domain, "evaluation", "run", "protocol", "channel", "model", "compute"],
+    modules: [
+      "app",
+      "inspect",
+      ...domain,
+      "evaluation",
+      "run",
+      "protocol",
+      "channel",
+      "model",
+      "compute",
+    ],
     packages: ["commander"],
   },
   editor: {
-    modules: [...domain, ...programs],
+    modules: ["inspect", ...domain, ...programs],
     packages: ["vscode", "@vscode/debugadapter", "@vscode/debugprotocol", "jsonc-parser"],
   },
 };

@@ -1,11 +1,12 @@
 /**
  * Writes the lists in package.json that follow from the code: the JSON Schemas by which the editor
- * validates files, the servers and reward profiles that settings offer, and the pictures of the
- * walkthrough. `npm run manifest` runs it.
+ * validates files, the servers and reward profiles that settings offer, the tools of its agents,
+ * and the pictures of the walkthrough. `npm run manifest` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
+import { inspectionTools } from "./src/inspect/tools.ts";
 import { defaultProfile, profiles } from "./src/reward/profiles.ts";
 import { serverNames } from "./src/servers/catalog.ts";
 
@@ -40,6 +41,7 @@ function createStepMedia(id: string): object {
 interface Manifest {
   readonly contributes: {
     jsonValidation: readonly object[];
+    languageModelTools: readonly object[];
     readonly walkthroughs: readonly {
       readonly steps: readonly { readonly id: string; media: object }[];
     }[];
@@ -73,6 +75,16 @@ export function updateManifest(text: string): Promise<string> {
     })),
     ...fileSchemas,
   ];
+  contributes.languageModelTools = inspectionTools.map(it => ({
+    name: it.name,
+    toolReferenceName: it.reference,
+    canBeReferencedInPrompt: true,
+    displayName: it.title,
+    userDescription: it.title,
+    modelDescription: it.description,
+    inputSchema: it.inputSchema,
+    tags: ["prove"],
+  }));
   for (const step of contributes.walkthroughs.flatMap(it => it.steps))
     step.media = createStepMedia(step.id);
   return formatManifest(manifest);

@@ -25,7 +25,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const servers = registerServers(context, { folder, files, definitions, fixtures });
 
   const { registerAgents } = await load(() => import("./editor/agents/register.ts"));
-  registerAgents(context, { definitions, sessions: servers.sessions });
+  registerAgents(context, { folder, definitions, sessions: servers.sessions });
 
   const { registerGraph } = await load(() => import("./editor/graph/register.ts"));
   registerGraph(context, { definitions });

@@ -183,6 +183,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./bench.ts")).bench,
   },
   {
+    name: "inspect",
+    group: "Measuring",
+    summary: "answer an agent's questions on runs, attempts and tasks over MCP on stdin and stdout",
+    load: async () => (await import("./inspect.ts")).inspect,
+  },
+  {
     name: "schemas",
     group: "Maintenance",
     summary: "write the JSON Schemas of the product's files",

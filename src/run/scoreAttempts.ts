@@ -240,7 +240,7 @@ const createScored = (
 const pickRange = ({ number, offset, bytes }: Line): LineRange => ({ number, offset, bytes });
 
 /** Finds tasks in files by their ids. The files are indexed when the first task is needed. */
-class TaskFinder {
+export class TaskFinder {
   readonly #files: readonly string[];
   #places: Promise<ReadonlyMap<string, { file: string; line: LineRange }>> | undefined;
   /** The attempts of a group follow each other. */

@@ -24,7 +24,7 @@ describe("prove-rl --help", () => {
     }
     expect(stdout).not.toMatch(/^ {2}work /m);
     expect(listed.map(it => it.name)).toEqual(
-      "servers tools call new-server connect record stdio serve world graph synthesize variants import report replay export train plan model loop engine warm-start backend score evaluate benchmark audit bench schemas".split(
+      "servers tools call new-server connect record stdio serve world graph synthesize variants import report replay export train plan model loop engine warm-start backend score evaluate benchmark audit bench inspect schemas".split(
         " ",
       ),
     );

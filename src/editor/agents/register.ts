@@ -24,11 +24,12 @@ import { UserError } from "../../userError.ts";
 import { version } from "../../version.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import type { ServersNode } from "../servers/serversTree.ts";
+import { registerInspectionTools } from "./inspectionTools.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { icons } from "../shared/icons.ts";
 import { showInformation } from "../shared/notifications.ts";
 import { findNode } from "../shared/program.ts";
-import { requireTrust } from "../shared/proveFolder.ts";
+import { type ProveFolder, requireTrust } from "../shared/proveFolder.ts";
 import { pickMany } from "../shared/quickInput.ts";
 import { getLog, reportError, reportRejection } from "../shared/report.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
@@ -36,7 +37,7 @@ import { getSetting } from "../shared/settings.ts";
 
 export function registerAgents(context: ExtensionContext, dependencies: AgentDependencies): void {
   const offer = new AgentOffer(dependencies, context.extensionUri);
-  context.subscriptions.push(offer);
+  context.subscriptions.push(offer, ...registerInspectionTools(dependencies));
   registerCommands(context, {
     offerServer: (node?: ServersNode) =>
       offer.chooseServers(node?.kind === "server" ? node.server.name : undefined),
@@ -52,6 +53,7 @@ const startFixture = "full";
 const mcpLabel = (server: string) => `PROVE ${server}`;
 
 interface AgentDependencies {
+  readonly folder: ProveFolder;
   readonly definitions: ServerDefinitions;
   readonly sessions: LiveSessions;
 }
