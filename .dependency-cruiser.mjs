@@ -83,7 +83,7 @@ const modules = {
   engine: { modules: ["run", "trajectory", "reward", "environment"] },
   inspect: { modules: ["run", "reward", "synthesis", "trajectory", "environment"] },
   protocol: {
-    modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
+    modules: ["environment", "trajectory", "reward", "evaluation", "run", "policy", "synthesis"],
     typesOnly: true,
   },
   // all but the service, the command line and the editor

@@ -28,12 +28,15 @@ import {
 } from "./command.ts";
 import {
   comparedMetrics,
+  createMatrixDocument,
   formatBackend,
   formatComparison,
   formatDecoding,
   formatDecodingDifference,
+  formatMatrix,
   formatMetrics,
   formatSlices,
+  toJudged,
 } from "./evaluationText.ts";
 import {
   commaList,
@@ -93,6 +96,7 @@ const evaluateOptions = {
     "write all attempts to this trajectory file, which must not exist",
     { parser: outputPath("prove/tasks/small.trajectory.jsonl") },
   ),
+  byTask: flag("--by-task", "also print the tasks on which the policies disagree"),
   json: jsonFlag,
   processes: processesOption,
   ...endpointOptions,
@@ -109,6 +113,7 @@ export const evaluate = defineCommand({
   examples: [
     "evaluate --tasks small.tasks.jsonl --policy prove/runs/first",
     "evaluate --tasks small.tasks.jsonl --policy runs/a,runs/b --baseline runs/c --samples 8",
+    "evaluate --tasks small.tasks.jsonl --policy runs/a,runs/b --by-task",
     "evaluate --tasks small.tasks.jsonl --policy prove/runs/first --constrain",
     "evaluate --tasks small.tasks.jsonl --policy scripted:teacher --split train --json",
     "evaluate --tasks small.tasks.jsonl --policy endpoint:qwen3-4b --limit 100",
@@ -149,6 +154,10 @@ export const evaluate = defineCommand({
       change: compare(start.greedy.rows, greedyRuns),
       ...(start.sampled ? { sampledChange: compare(start.sampled.rows, sampledRuns) } : {}),
     };
+    const policies = all.map(({ spec, greedy, sampled }) => ({
+      name: spec,
+      attempts: (sampled ?? greedy).rows.map(toJudged),
+    }));
     if (json) {
       const documents = all.map(createDocument);
       const shared = { tasks: file, split };
@@ -156,11 +165,18 @@ export const evaluate = defineCommand({
         JSON.stringify(
           all.length === 1
             ? { ...shared, ...documents[0]! }
-            : { ...shared, policies: documents, ...comparison },
+            : {
+                ...shared,
+                policies: documents,
+                ...comparison,
+                ...(options.byTask ? { byTask: createMatrixDocument(policies) } : {}),
+              },
         ),
       );
     } else {
       for (const it of all) for (const line of formatMeasured(it, all.length > 1)) print(line);
+      if (options.byTask && all.length > 1)
+        for (const line of ["", ...formatMatrix(policies)]) print(line);
       if (start) {
         print("");
         print(`${options.policy.join(", ")} compared with ${start.spec}`);

@@ -3,6 +3,12 @@ import { computeChange, getVerdict, type ReadMetric } from "../evaluation/compar
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/interval.ts";
 import type { EvaluationMetrics, Slice } from "../evaluation/metrics.ts";
+import {
+  createMatrix,
+  type JudgedAttempt,
+  type MatrixCell,
+  type MatrixColumn,
+} from "../evaluation/policyMatrix.ts";
 import type { EvaluationRow } from "../evaluation/row.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { defaultProfile, paperProfile } from "../reward/profiles.ts";
@@ -151,5 +157,63 @@ export const formatComparison = (
   comparedMetrics.map(({ name, read }) =>
     formatDifference(name, computeChange(before, runs, read)),
   );
+
+/** The attempts of a policy, or of a file. */
+export interface NamedAttempts {
+  readonly name: string;
+  readonly attempts: readonly JudgedAttempt[];
+}
+
+export const toJudged = ({ task, cluster, success, breakdowns }: EvaluationRow): JudgedAttempt => {
+  const total = breakdowns[defaultProfile.name]?.total;
+  return { task, cluster, ...(total === undefined ? {} : { success, total }) };
+};
+
+/** The JSON of a comparison by task. */
+export function createMatrixDocument(policies: readonly NamedAttempts[]) {
+  const { rows, columns } = createMatrix(policies.map(it => it.attempts));
+  return {
+    policies: columns.map((it, i) => ({ name: policies[i]!.name, ...it })),
+    tasks: rows.map(({ task, spread, cells }) => ({ task, spread, policies: cells })),
+  };
+}
+
+/**
+ * A table of the tasks on which policies disagree, with the successes of each policy, and below it
+ * the mean of each policy and its difference from the first one.
+ */
+export function formatMatrix(policies: readonly NamedAttempts[]): string[] {
+  const { rows, columns } = createMatrix(policies.map(it => it.attempts));
+  const different = rows.filter(it => it.spread > 0);
+  const formatCells = (format: (column: MatrixColumn) => string) => columns.map(format);
+  const formatMean = (it: number | undefined, format: (value: number) => string) =>
+    it === undefined ? "–" : format(it);
+  return [
+    ...alignColumns(
+      [
+        ["task", ...policies.map(it => escapeInvisible(it.name))],
+        ...different.map(it => [escapeInvisible(it.task), ...it.cells.map(formatCell)]),
+        ["tasks", ...formatCells(it => String(it.tasks))],
+        ["success", ...formatCells(it => formatMean(it.success, formatShare))],
+        ["reward", ...formatCells(it => formatMean(it.reward, formatNumber))],
+      ],
+      1,
+    ),
+    `the policies agree on ${rows.length - different.length} of ${rows.length} tasks, which are not listed`,
+    ...columns.flatMap(({ change, unscored }, i) => [
+      ...(unscored > 0 ? [`${policies[i]!.name}: ${unscored} attempts not scored`] : []),
+      ...(change
+        ? [
+            `${policies[i]!.name} compared with ${policies[0]!.name}, tasks in common: ${change.tasks}`,
+            `  ${formatDifference("success", change.success)}`,
+            `  ${formatDifference("reward", change.reward)}`,
+          ].map(escapeInvisible)
+        : []),
+    ]),
+  ];
+}
+
+const formatCell = (cell: MatrixCell | null): string =>
+  cell ? `${cell.successes}/${cell.attempts}` : "–";
 
 const formatSigned = (value: number) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;

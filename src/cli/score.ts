@@ -15,10 +15,12 @@ import { formatBreakdownLine, partNames, type Breakdown } from "../reward/breakd
 import { describeTotals, describeCall } from "../reward/breakdownText.ts";
 import { defaultProfile, paperProfile, profiles, type Profile } from "../reward/profiles.ts";
 import type { Success } from "../reward/success.ts";
+import type { JudgedAttempt } from "../evaluation/policyMatrix.ts";
 import { splitLines } from "../storage/jsonLines.ts";
 import { suggestName } from "../storage/suggestName.ts";
 import type { RecordedAttempt } from "../trajectory/attempt.ts";
 import { escapeInvisible } from "../trajectory/invisibleText.ts";
+import { getTaskCluster } from "../trajectory/seenTasks.ts";
 import { formatTranscript } from "../trajectory/transcript.ts";
 import { UserError } from "../userError.ts";
 import {
@@ -30,6 +32,7 @@ import {
   type CliContext,
   type Parser,
 } from "./command.ts";
+import { createMatrixDocument, formatMatrix } from "./evaluationText.ts";
 import { existingPath, outputPath } from "./options.ts";
 
 const profileNames = profiles.map(it => it.name);
@@ -64,12 +67,17 @@ export const score = defineCommand({
     html: option("--html <folder>", "also write each attempt as an HTML page to this folder", {
       parser: outputPath("pages"),
     }),
+    byTask: flag(
+      "--by-task",
+      "print the tasks on which the policies of the files disagree, and compare them with the first file's",
+    ),
     evidence: flag("--evidence", "add the evidence of each part to the JSON"),
     json: flag("--json", "print JSON Lines, one for each attempt"),
   },
   examples: [
     "score my.tasks.jsonl",
     "score prove/runs/first/groups --tasks my.tasks.jsonl --show",
+    "score a.trajectory.jsonl b.trajectory.jsonl --tasks my.tasks.jsonl --by-task",
     "score prove/runs/first/groups/10.jsonl --tasks my.tasks.jsonl --html pages",
     "score --calls --json < attempts.jsonl",
   ],
@@ -78,6 +86,8 @@ export const score = defineCommand({
       profiles.find(it => it.name === options.profile) ??
       (options.calls ? paperProfile : defaultProfile);
     if (options.calls) return scoreStdin(context, checkCallsProfile(profile), options.json);
+    if (files.length > 0 && options.byTask)
+      return compareFiles(context, files, { ...options, profile });
     if (files.length > 0) return scoreFiles(context, files, { ...options, profile });
     throw new UserError(
       "score needs a file, or --calls",
@@ -150,6 +160,56 @@ async function scoreFiles(
   if (html !== undefined) printNote(`pages in ${html}: ${tally.count}`);
   if (tally.bugs > 0) return bugExitCode;
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
+}
+
+/** Compares the policies of files, or folders of them, task by task. */
+async function compareFiles(
+  context: CliContext,
+  files: readonly string[],
+  { profile, json, tasks }: Pick<FileOptions, "profile" | "json" | "tasks">,
+): Promise<number> {
+  const { cwd, print, printNote } = context;
+  const columns = new Map<string, JudgedAttempt[]>();
+  let unreadable = 0;
+  let bugs = 0;
+  for (const file of files) {
+    const tally = await scoreAttempts(
+      [resolve(cwd, file)],
+      {
+        profile,
+        tasks: tasks === undefined ? undefined : resolve(cwd, tasks),
+        pages: undefined,
+        onUserError({ what, remedy }) {
+          unreadable++;
+          printNote(`${escapeInvisible(what)}\n  ${escapeInvisible(remedy)}`);
+        },
+        async onScore({ trajectory: { header }, task }, score) {
+          const name = `${file} ${header.policy}`;
+          const attempt = {
+            task: header.task,
+            cluster: task ? getTaskCluster(task) : header.task,
+            ...("why" in score
+              ? {}
+              : { success: score.success.achieved, total: score.breakdown.total }),
+          };
+          const column = columns.get(name);
+          if (column) column.push(attempt);
+          else columns.set(name, [attempt]);
+        },
+      },
+      context,
+    );
+    bugs += tally.bugs;
+  }
+  if (columns.size < 2)
+    throw new UserError(
+      `there ${columns.size === 1 ? "is one policy" : "are no attempts"} in ${files.join(", ")}`,
+      "name the files of at least two policies",
+    );
+  const policies = [...columns].map(([name, attempts]) => ({ name, attempts }));
+  if (json) print(JSON.stringify(createMatrixDocument(policies)));
+  else for (const line of formatMatrix(policies)) print(line);
+  return bugs > 0 ? bugExitCode : unreadable > 0 ? 2 : 0;
 }
 
 function toJson(

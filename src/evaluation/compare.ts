@@ -5,13 +5,16 @@
 import { computeInterval, computeMean, type Interval, type Observation } from "./interval.ts";
 import type { EvaluationRow } from "./row.ts";
 
+/** An attempt at a task. */
+export type MeasuredAttempt = Pick<EvaluationRow, "task" | "cluster" | "unscorable">;
+
 /** Reads a metric from a row; undefined where it has none, as parts of tasks without goals. */
-export type ReadMetric = (row: EvaluationRow) => number | undefined;
+export type ReadMetric<Row = EvaluationRow> = (row: Row) => number | undefined;
 
 /** The observations of the scored rows. */
-export const listObservations = (
-  rows: readonly EvaluationRow[],
-  read: ReadMetric,
+export const listObservations = <Row extends MeasuredAttempt>(
+  rows: readonly Row[],
+  read: ReadMetric<Row>,
 ): readonly Observation[] =>
   rows.flatMap(it => {
     const value = it.unscorable === undefined ? read(it) : undefined;
@@ -19,9 +22,9 @@ export const listObservations = (
   });
 
 /** The mean over a task's attempts of each task that was scored. */
-export function listTaskMeans(
-  rows: readonly EvaluationRow[],
-  read: ReadMetric,
+export function listTaskMeans<Row extends MeasuredAttempt>(
+  rows: readonly Row[],
+  read: ReadMetric<Row>,
 ): ReadonlyMap<string, Observation> {
   const means = new Map<string, Observation>();
   for (const [task, attempts] of groupByTask(rows)) {
@@ -33,10 +36,10 @@ export function listTaskMeans(
 }
 
 /** The scored rows of each task. */
-export function groupByTask(
-  rows: readonly EvaluationRow[],
-): ReadonlyMap<string, readonly EvaluationRow[]> {
-  const byTask = new Map<string, EvaluationRow[]>();
+export function groupByTask<Row extends MeasuredAttempt>(
+  rows: readonly Row[],
+): ReadonlyMap<string, readonly Row[]> {
+  const byTask = new Map<string, Row[]>();
   for (const row of rows) {
     if (row.unscorable !== undefined) continue;
     const attempts = byTask.get(row.task);
@@ -51,10 +54,10 @@ export function groupByTask(
  * `runs` are the evaluations of one or several trainings that differ in their seed only. Undefined
  * if the tasks need fewer than two sets of tools.
  */
-export function computeChange(
-  before: readonly EvaluationRow[],
-  runs: readonly (readonly EvaluationRow[])[],
-  read: ReadMetric,
+export function computeChange<Row extends MeasuredAttempt>(
+  before: readonly Row[],
+  runs: readonly (readonly Row[])[],
+  read: ReadMetric<Row>,
 ): Interval | undefined {
   const start = listTaskMeans(before, read);
   return computeInterval(

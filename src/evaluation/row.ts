@@ -7,7 +7,7 @@ import type { ScoredAttempt, UnscoredAttempt } from "../reward/scorer.ts";
 import { isAchieved, isReadOnly } from "../reward/success.ts";
 import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
-import { type SeenTasks, listGoalTools } from "../trajectory/seenTasks.ts";
+import { getTaskCluster, type SeenTasks } from "../trajectory/seenTasks.ts";
 import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/trajectory.ts";
 import type { Task } from "../trajectory/task.ts";
 
@@ -61,7 +61,7 @@ export function measureAttempt(
   const end = getEnd(trajectory);
   return {
     task: task.id,
-    cluster: getCluster(task),
+    cluster: getTaskCluster(task),
     traits: listTraits(task, seen),
     kind: task.kind,
     hasGoals: task.goals.length > 0,
@@ -124,15 +124,6 @@ const unlistedKnobs: ReadonlySet<string> = new Set([
 
 /** Chains with more goal calls than this are counted together. */
 const longestChain = 6;
-
-/**
- * The key of the tasks that need the same tools: their results are not independent. Tasks without
- * goals are grouped by the chain that they grew from.
- */
-function getCluster(task: Task): string {
-  const tools = listGoalTools(task);
-  return (tools.length > 0 ? tools : [...new Set(task.chain)].sort()).join(" ") || task.id;
-}
 
 /** The traits of a task; `seen` tells its distance from the training tasks. */
 function listTraits(task: Task, seen?: SeenTasks): readonly Trait[] {

@@ -29,6 +29,8 @@ export interface AttemptsView {
   /** Totals are never below 0 under this profile. */
   readonly hasFloor: boolean;
   readonly selected: SelectedAttempt | null;
+  /** The filter to begin with; absent if the page keeps its own. */
+  readonly filter?: string;
 }
 
 /** How scoring ended. */
@@ -60,5 +62,7 @@ export interface AttemptsPage extends PageContract {
     ended: ScoringEnd;
     /** Another attempt was selected to compare others with, or none. */
     selected: SelectedAttempt | null;
+    /** Only attempts that match this filter are to be shown. */
+    filtered: string;
   };
 }

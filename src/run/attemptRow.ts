@@ -4,6 +4,7 @@
  */
 import { partNames, type Breakdown } from "../reward/breakdown.ts";
 import type { LineRange } from "../storage/lineIndex.ts";
+import { getTaskCluster } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 
@@ -24,6 +25,8 @@ export interface AttemptRow {
   /** Absent, as is the split, if the task was not found. */
   readonly kind?: Task["kind"];
   readonly split?: Task["split"];
+  /** The key of the tasks that are resampled together; absent if the task was not found. */
+  readonly cluster?: string;
   readonly policy: string;
   readonly calls: number;
   /** Absent, as are the totals and success, if the attempt cannot be scored. */
@@ -69,7 +72,7 @@ const maxText = 160;
 export function createAttemptRow(
   place: RowPlace,
   trajectory: Trajectory,
-  task: Pick<Task, "kind" | "split"> | undefined,
+  task: Task | undefined,
   reward: RowReward,
 ): AttemptRow {
   const { header, events } = trajectory;
@@ -81,7 +84,7 @@ export function createAttemptRow(
     task: header.task || header.id,
     request: truncate(events.find(it => it.kind === "user")?.text ?? ""),
     servers: header.servers.map(it => it.name),
-    ...(task ? { kind: task.kind, split: task.split } : {}),
+    ...(task ? { kind: task.kind, split: task.split, cluster: getTaskCluster(task) } : {}),
     policy: header.policy,
     ...(header.imported?.score === undefined ? {} : { score: header.imported.score }),
     ...("breakdown" in reward

@@ -20,6 +20,15 @@ export interface TaskCalls {
 export const listGoalTools = ({ goals }: Pick<TaskCalls, "goals">): readonly string[] =>
   [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
 
+/**
+ * The key of the tasks that need the same tools: their results are not independent. Tasks without
+ * goals are grouped by the chain that they grew from.
+ */
+export function getTaskCluster(task: Pick<Task, "id" | "goals" | "chain">): string {
+  const tools = listGoalTools(task);
+  return (tools.length > 0 ? tools : [...new Set(task.chain)].sort()).join(" ") || task.id;
+}
+
 /** The names of the goal calls of each turn that has some, in their order. */
 export function listTurnSequences({ goals }: TaskCalls): readonly (readonly string[])[] {
   const byTurn = new Map<number, string[]>();

@@ -247,6 +247,42 @@ describe("score F", () => {
       },
     });
   });
+  test("--by-task compares the policies of files task by task", async () => {
+    const args = [tasksFile, attemptsFile, "--tasks", tasksFile, "--by-task"];
+    const { out, code } = await runCommand(score, args, inFolder);
+    const [head, ...lines] = out.map(it => it.split(/ {2,}/));
+    const teacher = fifty.trajectory.header.policy;
+    expect(head).toEqual([
+      "task",
+      `${tasksFile} ${teacher}`,
+      `${attemptsFile} wrong`,
+      `${attemptsFile} scripted:idle`,
+    ]);
+    expect(lines.slice(0, 5)).toEqual([
+      ["t-move", "1/1", "0/1", "–"],
+      ["t-read", "1/1", "–", "0/1"],
+      ["tasks", "3", "1", "1"],
+      ["success", "100.0%", "0.0%", "0.0%"],
+      ["reward", "2.3000", "1.2833", "0.0000"],
+    ]);
+    expect(out.slice(6, 9)).toEqual([
+      "the policies agree on 1 of 3 tasks, which are not listed",
+      `${attemptsFile} wrong compared with ${tasksFile} ${teacher}, tasks in common: 1`,
+      "  success: the tasks are too few to compare",
+    ]);
+    expect(code).toBe(0);
+  });
+  test("--by-task needs two policies, and prints JSON", async () => {
+    await expect(runCommand(score, [tasksFile, "--by-task"], inFolder)).rejects.toThrow(
+      "there is one policy in",
+    );
+    const args = [tasksFile, attemptsFile, "--tasks", tasksFile, "--by-task", "--json"];
+    const { out } = await runCommand(score, args, inFolder);
+    expect(JSON.parse(out[0]!)).toMatchObject({
+      policies: [{ tasks: 3, success: 1 }, { tasks: 1, success: 0 }, { tasks: 1 }],
+      tasks: [{ task: "t-move", spread: 1 }, {}, { task: "t-twice", spread: 0 }],
+    });
+  });
   test("attempts without their tasks are reported", async () => {
     const { out, notes, code } = await runCommand(score, [attemptsFile], inFolder);
     expect(out[0]).toBe(

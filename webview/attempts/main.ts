@@ -11,6 +11,7 @@ import type {
 import { openChannel } from "../channel.ts";
 import { registerControls } from "../controls.ts";
 import { createLink, element } from "../element.ts";
+import { Grid } from "../grid.ts";
 import { escapeInvisible, formatCount, formatInteger } from "../text.ts";
 import {
   type Column,
@@ -20,7 +21,6 @@ import {
   haveRewards,
   sortIndices,
 } from "./rowOrder.ts";
-import { Grid } from "./grid.ts";
 import { computeTotal, describeOrder, WeightSliders } from "./weights.ts";
 
 /** What is restored after a reload. */
@@ -68,7 +68,7 @@ const sliders = new WeightSliders(weights => {
   const { weights: _, ...rest } = state;
   save(weights ? { ...rest, weights } : rest, true);
 });
-const grid = new Grid("Attempts", {
+const grid = new Grid<Column>("Attempts", {
   onSort: column => {
     const { sort = firstSort } = state;
     const isDescending = sort.column === column && !sort.isDescending;
@@ -105,6 +105,7 @@ channel.on("selected", it => {
   selected = it;
   scheduleUpdate(0);
 });
+channel.on("filtered", showFiltered);
 channel.request("load", null).then(begin, (error: Error) => (problem.textContent = error.message));
 
 function begin(it: AttemptsView): void {
@@ -116,6 +117,13 @@ function begin(it: AttemptsView): void {
   title.textContent = `Attempts: ${escapeInvisible(it.title)}`;
   page.setAttribute("aria-busy", "false");
   save({ ...state, subject: it.subject });
+  if (it.filter !== undefined) showFiltered(it.filter);
+}
+
+function showFiltered(text: string): void {
+  filter.value = text;
+  failuresOnly.checked = false;
+  save({ ...state, filter: text, failuresOnly: false });
 }
 
 /** Saves the state and shows what follows from it. */

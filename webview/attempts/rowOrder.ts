@@ -1,5 +1,6 @@
 /** The columns of the table with their texts, and the order and the filter of its rows. */
 import type { AttemptRow, PartWeights } from "../../src/protocol/attemptsPage.ts";
+import type { GridColumn } from "../grid.ts";
 import { escapeInvisible, formatFixed } from "../text.ts";
 
 interface RowFilter {
@@ -17,19 +18,24 @@ const fields: Readonly<Record<string, (row: AttemptRow) => string>> = {
   error: it => it.error ?? it.reason ?? "",
 };
 
-/** Whether a row is shown. A token that is not a field is a word. */
+/** A field with a quoted value, in which a quote is doubled, or what stands between spaces. */
+const tokens = /(\w+):"((?:[^"]|"")*)"|(?:(\w+):)?(\S+)/g;
+
+/**
+ * Whether a row is shown. A field contains its value, and a quoted value is the whole field. A token
+ * that is not a field is a word.
+ */
 export function createMatcher({ text, failuresOnly }: RowFilter): (row: AttemptRow) => boolean {
-  const checks = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter(it => it !== "")
-    .map(token => {
-      const [, name, value] = /^(\w+):(.*)$/.exec(token) ?? [];
+  const checks = [...text.toLowerCase().matchAll(tokens)].map(
+    ([token, quotedName, quoted, name = quotedName, value]) => {
       const read = name !== undefined && Object.hasOwn(fields, name) ? fields[name]! : undefined;
-      return read
-        ? (row: AttemptRow) => read(row).toLowerCase().includes(value!)
-        : (row: AttemptRow) => getSearchText(row).includes(token);
-    });
+      if (!read) return (row: AttemptRow) => getSearchText(row).includes(token);
+      if (quoted === undefined)
+        return (row: AttemptRow) => read(row).toLowerCase().includes(value!);
+      const whole = quoted.replaceAll('""', '"');
+      return (row: AttemptRow) => read(row).toLowerCase() === whole;
+    },
+  );
   return row => !(failuresOnly && row.success !== false) && checks.every(it => it(row));
 }
 
@@ -79,12 +85,7 @@ function compareValues(a: CellValue, b: CellValue, sign: number): number {
 /** What a cell shows; undefined values are empty and sorted last. */
 type CellValue = string | number | undefined;
 
-export interface Column {
-  /** Unique among the columns. */
-  readonly name: string;
-  readonly title: string;
-  readonly width: number;
-  readonly isNumber?: true;
+export interface Column extends GridColumn {
   /** `total` is that of the row under the current weights. */
   readonly read: (row: AttemptRow, total: number | undefined) => CellValue;
   /** The text of a value; its own text if this is absent. */

@@ -1,16 +1,20 @@
 /** What a table of attempts lists: the attempts of a tasks file, a run, a step or a trajectory file. */
 import { basename } from "node:path";
-import { Uri } from "vscode";
+import { Uri, workspace } from "vscode";
 import { readRun } from "../../run/folder.ts";
 import type { SelectedRow } from "../../protocol/attemptsPage.ts";
 import { recognizeRollouts } from "../../rollouts/recognizeRollouts.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
 import { listRecordedSteps } from "../attempts/groupIndex.ts";
+import type { Runs } from "../runs/runs.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
+import { icons } from "../shared/icons.ts";
+import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
+import { ActionableError } from "../shared/report.ts";
 import type { AttemptsNode } from "../tasks/attemptNodes.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
-import type { AttemptSubject } from "../attempts/attemptLocation.ts";
+import { type AttemptSubject, getSubjectTitle } from "../attempts/attemptLocation.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 
 /** The subject of a node of a tree or of a file; undefined for anything else. */
@@ -56,6 +60,46 @@ export const createRunSubject = (folder: string, step?: number): AttemptSubject 
   path: folder,
   ...(step === undefined ? {} : { step }),
 });
+
+/**
+ * The files and runs with attempts as items to choose from, and the steps of the runs if these are
+ * wanted. Throws an `ActionableError` if there are none.
+ */
+export async function listSubjectItems(folder: ProveFolder, runs: Runs, hasSteps = false) {
+  const tasks = folder.getPart("tasks");
+  const files = [
+    ...(await listFiles(tasks, ".tasks.jsonl")),
+    ...(await listFiles(tasks, ".trajectory.jsonl")),
+  ];
+  const items = [
+    ...files.map(it => ({
+      label: basename(it.fsPath),
+      description: workspace.asRelativePath(Uri.joinPath(it, "..")),
+      iconPath: it.path.endsWith(".tasks.jsonl") ? icons.taskFile : icons.trajectory,
+      subject: findFileSubject(it)!,
+    })),
+    ...runs.list().flatMap(it => {
+      const steps = listRecordedSteps(it.folder);
+      if (steps.length === 0) return [];
+      const createItem = (description: string, step?: number) => ({
+        label: getSubjectTitle(createRunSubject(it.folder, step)),
+        description,
+        iconPath: icons.group,
+        subject: createRunSubject(it.folder, step),
+      });
+      return [
+        createItem(hasSteps ? "all recorded steps" : it.status.activity),
+        ...(hasSteps ? steps.map(step => createItem("run", step)) : []),
+      ];
+    }),
+  ];
+  if (items.length === 0)
+    throw new ActionableError("there are no attempts yet", "synthesize tasks", {
+      title: "Synthesize Tasks…",
+      command: "prove.synthesizeTasks",
+    });
+  return items;
+}
 
 /** The sources of a subject's attempts. Throws a `UserError` for a run without recorded steps. */
 export function listSources(

@@ -2,9 +2,8 @@
  * The pages with tables of attempts: one per tasks file, run, step or trajectory file. A table
  * scores its attempts and sends the page what it does not have yet.
  */
-import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Disposable, Uri, type WebviewPanel, window, workspace } from "vscode";
+import { Disposable, Uri, type WebviewPanel, window } from "vscode";
 import { z } from "zod";
 import type {
   AttemptRow,
@@ -18,7 +17,7 @@ import type { Profile } from "../../reward/profiles.ts";
 import type { ScoredRows, ScoringResult } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
-import { getRunName, type Runs } from "../runs/runs.ts";
+import type { Runs } from "../runs/runs.ts";
 import {
   type AttemptSubject,
   getRowUri,
@@ -26,24 +25,21 @@ import {
   isRolloutFile,
   parseSubject,
 } from "../attempts/attemptLocation.ts";
-import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { scoreTable, type ScoringDependencies } from "../shared/attemptScoring.ts";
-import { icons } from "../shared/icons.ts";
 import { type Page, PageCollection, type PageContent } from "../shared/page.ts";
 import { answer, answerPlain } from "../shared/pageSecurity.ts";
-import { listFiles } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
-import { ActionableError, reportRejection } from "../shared/report.ts";
+import { reportRejection } from "../shared/report.ts";
 import { getRewardProfile } from "../shared/settings.ts";
 import type { AttemptsNode } from "../tasks/attemptNodes.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import {
-  createRunSubject,
   findRolloutSubject,
   findRow,
   findSubject,
   listSources,
+  listSubjectItems,
 } from "./attemptSubject.ts";
 import type { Comparison } from "./comparison.ts";
 import { type GroupPages, openAttemptIn, viewSchema } from "./groupPages.ts";
@@ -89,6 +85,16 @@ export class AttemptsPages implements Disposable {
     // a run without attempts throws here, before a page is opened
     listSources(subject, []);
     this.#pages.show(JSON.stringify(subject));
+  }
+
+  /** Shows those attempts of a subject that match a filter. */
+  openFiltered(subject: AttemptSubject, filter: string): void {
+    listSources(subject, []);
+    const key = JSON.stringify(subject);
+    const isVisible = this.#pages.get(key)?.panel.visible ?? false;
+    this.#pages.show(key);
+    for (const it of this.#tables)
+      if (JSON.stringify(it.subject) === key) it.filter(filter, isVisible);
   }
 
   /** Fills the panel of a custom editor with the attempts of its file. */
@@ -160,35 +166,8 @@ export class AttemptsPages implements Disposable {
 
   async #pickSubject(): Promise<AttemptSubject> {
     const { folder, runs } = this.#dependencies;
-    const tasks = folder.getPart("tasks");
-    const files = [
-      ...(await listFiles(tasks, ".tasks.jsonl")),
-      ...(await listFiles(tasks, ".trajectory.jsonl")),
-    ];
-    const items = [
-      ...files.map(it => ({
-        label: basename(it.fsPath),
-        description: workspace.asRelativePath(Uri.joinPath(it, "..")),
-        iconPath: icons.taskFile,
-        subject: findSubject(it)!,
-      })),
-      ...runs
-        .list()
-        .filter(it => listRecordedSteps(it.folder).length > 0)
-        .map(it => ({
-          label: getRunName(it),
-          description: it.status.activity,
-          iconPath: icons.group,
-          subject: createRunSubject(it.folder),
-        })),
-    ];
-    if (items.length === 0)
-      throw new ActionableError("there are no attempts yet", "synthesize tasks", {
-        title: "Synthesize Tasks…",
-        command: "prove.synthesizeTasks",
-      });
     const question = { title: "Show Attempts", text: "Which attempts to list" };
-    return (await pickOne(items, question)).subject;
+    return (await pickOne(await listSubjectItems(folder, runs), question)).subject;
   }
 }
 
@@ -215,6 +194,8 @@ export class AttemptTable {
   /** The number of rows that the page has; undefined before it has loaded. */
   #sent: number | undefined;
   #isSending = false;
+  /** The filter that the page begins with when it loads. */
+  #filter: string | undefined;
 
   constructor(
     subject: AttemptSubject,
@@ -238,7 +219,15 @@ export class AttemptTable {
   load(): AttemptsView {
     this.#sent = 0;
     this.#sendRows();
-    return this.#view;
+    const filter = this.#filter;
+    this.#filter = undefined;
+    return filter === undefined ? this.#view : { ...this.#view, filter };
+  }
+
+  /** Filters the rows of the page; one that is not visible is loaded again before it is shown. */
+  filter(text: string, isVisible: boolean): void {
+    if (isVisible) this.#page?.sendEvent("filtered", text);
+    else this.#filter = text;
   }
 
   /** Scores the attempts as the files, the fixtures and the profile are now. */

@@ -9,6 +9,7 @@ import type { TasksNode } from "../tasks/tasksTree.ts";
 import { AttemptsPages, type AttemptsDependencies } from "./attemptsPages.ts";
 import { Comparison } from "./comparison.ts";
 import { GroupPages } from "./groupPages.ts";
+import { MatrixPages } from "./matrixPages.ts";
 import { findActiveFile, importRollouts, RolloutEditor } from "./rolloutFiles.ts";
 
 export function registerAttempts(
@@ -25,16 +26,20 @@ export function registerAttempts(
     groups,
     comparison,
   });
+  const matrices = new MatrixPages({ ...dependencies, extensionUri, storageUri, attempts: pages });
   context.subscriptions.push(
     comparison,
     pages,
+    matrices,
     groups,
     ...new RolloutEditor(pages).register(),
     registerPageRestorer("attempts", (panel, state) => pages.restore(panel, state["subject"])),
+    registerPageRestorer("matrix", (panel, state) => matrices.restore(panel, state["subject"])),
     registerPageRestorer("group", (panel, state) => groups.restore(panel, state["subject"])),
   );
   registerCommands(context, {
     showAttempts: (node?: TasksNode | AttemptsNode | RunsNode | Uri) => pages.open(node),
+    comparePolicies: (...nodes: Parameters<MatrixPages["open"]>) => matrices.open(...nodes),
     importRollouts: (file?: Uri) =>
       importRollouts(file ?? findActiveFile(), dependencies.folder, pages),
     showGroup: (node?: Parameters<GroupPages["open"]>[0]) => groups.open(node),

@@ -56,6 +56,7 @@ export const pageNames = [
   "synthesis",
   "graph",
   "attempts",
+  "matrix",
   "group",
   "fixture",
 ] as const;

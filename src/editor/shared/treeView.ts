@@ -21,8 +21,13 @@ import { toPlainLine, toPlainText, truncateText } from "./text.ts";
 export const createTree = <Node>(
   id: `prove.${string}`,
   provider: TreeDataProvider<Node>,
+  options: { readonly canSelectMany?: boolean } = {},
 ): TreeView<Node> =>
-  window.createTreeView(id, { treeDataProvider: withoutLinks(provider), showCollapseAll: true });
+  window.createTreeView(id, {
+    treeDataProvider: withoutLinks(provider),
+    showCollapseAll: true,
+    ...options,
+  });
 
 /** The editor shows the errors of a data provider in notifications, which render links. */
 function withoutLinks<Node>(provider: TreeDataProvider<Node>): TreeDataProvider<Node> {

@@ -30,7 +30,7 @@ export function registerTasks(
   const saved = workspaceState.get<Grouping>(groupingKey);
   const grouping = saved !== undefined && groupings.includes(saved) ? saved : "none";
   const tree = new TasksTree(folder, scores, grouping);
-  const view = createTree("prove.tasks", tree);
+  const view = createTree("prove.tasks", tree, { canSelectMany: true });
   reportRejection(showState(view, tree));
   context.subscriptions.push(
     tree,

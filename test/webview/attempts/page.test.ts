@@ -84,3 +84,11 @@ test("the menu of a row names its attempt for the commands in it", async () => {
     isInRun: true,
   });
 });
+
+test("a filter that the editor sets shows only what matches, also in a page that is open", async () => {
+  const page = await open([createRow(1, { success: false }), createRow(11)]);
+  page.list("checkbox")[0]!.click();
+  await page.sendEvent("filtered", 'task:"banking-11"');
+  expect(readRows(page).map(it => it[3])).toEqual(["banking-11 Pay the rent."]);
+  expect((page.find("searchbox", /./) as HTMLInputElement).value).toBe('task:"banking-11"');
+});

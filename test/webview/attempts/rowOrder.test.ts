@@ -35,6 +35,17 @@ test("a field does not match other texts", () => checkMatch("server:savings", fa
 test("errors are searched", () => checkMatch("error:insufficient", true));
 test("what is not a field is a word", () => checkMatch("constructor:x", false));
 
+test("a quoted value is the whole field", () => {
+  checkMatch('task:"BANKING-1" policy:small', true);
+  checkMatch('task:"banking"', false);
+  checkMatch("task:banking", true);
+});
+test("a quoted value can have spaces, and quotes that are doubled", () => {
+  const match = createMatcher({ text: 'policy:"the ""big"" one" euros', failuresOnly: false });
+  expect(match({ ...row, policy: 'The "big" one' })).toBe(true);
+  expect(match({ ...row, policy: "The big one" })).toBe(false);
+});
+
 test("only failures are shown on demand, not what has no reward", () => {
   const matches = createMatcher({ text: "", failuresOnly: true });
   expect(matches(row)).toBe(true);

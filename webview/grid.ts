@@ -1,14 +1,23 @@
 /**
- * The table of attempts as a grid of which only the visible rows exist, so that it scrolls smoothly
- * whatever its length. The arrow keys move between rows.
+ * A table as a grid of which only the visible rows exist, so that it scrolls smoothly whatever its
+ * length. The arrow keys move between rows.
  */
-import { element } from "../element.ts";
-import { findFocused, giveFocus, hasFocused } from "../focus.ts";
-import type { Column } from "./rowOrder.ts";
+import { element } from "./element.ts";
+import { findFocused, giveFocus, hasFocused } from "./focus.ts";
+
+export interface GridColumn {
+  /** Unique among the columns. */
+  readonly name: string;
+  readonly title: string;
+  readonly width: number;
+  readonly isNumber?: true;
+}
 
 /** The content of the grid. */
-interface GridContent {
+interface GridContent<Column extends GridColumn> {
   readonly columns: readonly Column[];
+  /** Rows that stay below the head, each with a cell per column. */
+  readonly summary?: readonly (readonly HTMLElement[])[];
   readonly count: number;
   readonly sort: { readonly column: string; readonly isDescending: boolean };
   /** Identifies a row while rows are sorted and filtered. */
@@ -27,18 +36,18 @@ interface GridListeners {
 
 /** Pixels, as in the style sheet. */
 const rowHeight = 26;
-const headHeight = 28;
 /** Rows beyond the visible ones on each side. */
 const overscan = 8;
 
-export class Grid {
+export class Grid<Column extends GridColumn> {
   readonly element: HTMLElement;
   readonly #listeners: GridListeners;
   readonly #columnGroup = element("colgroup");
   readonly #head = element("tr", { "aria-rowindex": "1" });
+  readonly #headGroup = element("thead", {}, this.#head);
   readonly #body = element("tbody");
   readonly #table: HTMLTableElement;
-  #content: GridContent | undefined;
+  #content: GridContent<Column> | undefined;
   /** The row that the Tab key goes to, by its key. */
   #active: number | undefined;
   #isDrawing = false;
@@ -49,7 +58,7 @@ export class Grid {
       "table",
       { role: "grid", "aria-label": label },
       this.#columnGroup,
-      element("thead", {}, this.#head),
+      this.#headGroup,
       this.#body,
     );
     this.element = element("div", { class: "rows" }, this.#table);
@@ -57,6 +66,8 @@ export class Grid {
     new ResizeObserver(() => this.#scheduleDrawing()).observe(this.element);
     this.element.addEventListener("keydown", it => this.#handleKey(it));
     this.#body.addEventListener("dblclick", ({ target }) => {
+      // a button has been clicked twice
+      if (target instanceof Element && target.closest("button")) return;
       const position = this.#findPosition(target);
       if (position !== undefined) listeners.onOpen(position);
     });
@@ -67,7 +78,7 @@ export class Grid {
   }
 
   /** Shows other content; the scroll position stays. */
-  update(content: GridContent): void {
+  update(content: GridContent<Column>): void {
     this.#content = content;
     this.#columnGroup.replaceChildren(
       // the buttons take no room of their own
@@ -79,30 +90,35 @@ export class Grid {
     );
     const width = content.columns.reduce((sum, it) => sum + it.width, 0);
     this.#table.style.width = `${width}px`;
-    this.#table.setAttribute("aria-rowcount", String(content.count + 1));
+    const { count, summary = [] } = content;
+    this.#table.setAttribute("aria-rowcount", String(count + 1 + summary.length));
     this.#drawHead(content);
     this.#draw();
   }
 
-  #drawHead({ columns, sort }: GridContent): void {
+  #drawHead({ columns, sort, summary = [] }: GridContent<Column>): void {
     const focused = hasFocused(this.#head)
       ? (findFocused() as HTMLElement).dataset["column"]
       : undefined;
     const cells = columns.map(it => this.#createHeadCell(it, sort));
     const actions = element("th", { scope: "col", class: "actions", "aria-label": "Open" });
     this.#head.replaceChildren(...cells, actions);
+    const rows = summary.map((it, i) =>
+      element("tr", { "aria-rowindex": String(i + 2) }, ...it, element("td", { class: "actions" })),
+    );
+    this.#headGroup.replaceChildren(this.#head, ...rows);
     if (focused !== undefined)
       giveFocus(this.#head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`));
   }
 
   #createHeadCell(
-    { name, title, isNumber }: Column,
-    { column, isDescending }: GridContent["sort"],
+    { name, title, isNumber }: GridColumn,
+    { column, isDescending }: GridContent<Column>["sort"],
   ) {
     const isSorted = name === column;
     const button = element(
       "button",
-      { class: "sort", type: "button", "data-column": name },
+      { class: "sort", type: "button", title, "data-column": name },
       title,
       element("span", { "aria-hidden": "true" }, isSorted ? (isDescending ? " ↓" : " ↑") : ""),
     );
@@ -169,13 +185,20 @@ export class Grid {
 
   #createRow(
     position: number,
-    { columns, getKey, createCell, createActions, getMenuContext }: GridContent,
+    {
+      columns,
+      summary = [],
+      getKey,
+      createCell,
+      createActions,
+      getMenuContext,
+    }: GridContent<Column>,
     isStop: boolean,
   ): HTMLElement {
     const row = element(
       "tr",
       {
-        "aria-rowindex": String(position + 2),
+        "aria-rowindex": String(position + 2 + summary.length),
         "data-position": String(position),
         "data-key": String(getKey(position)),
         "data-vscode-context": JSON.stringify(getMenuContext(position)),
@@ -214,7 +237,11 @@ export class Grid {
       event.preventDefault();
       return this.#listeners.onOpen(current);
     }
-    const page = Math.max(1, Math.floor((this.element.clientHeight - headHeight) / rowHeight) - 1);
+    const { offsetHeight } = this.#headGroup;
+    const page = Math.max(
+      1,
+      Math.floor((this.element.clientHeight - offsetHeight) / rowHeight) - 1,
+    );
     const target = {
       ArrowDown: current + 1,
       ArrowUp: current - 1,
@@ -228,14 +255,15 @@ export class Grid {
     this.#focusRow(Math.min(content.count - 1, Math.max(0, target)), content);
   }
 
-  #findActivePosition({ count, getKey }: GridContent): number {
+  #findActivePosition({ count, getKey }: GridContent<Column>): number {
     for (let position = 0; position < count; position++)
       if (getKey(position) === this.#active) return position;
     return -1;
   }
 
-  #focusRow(position: number, { getKey }: GridContent): void {
+  #focusRow(position: number, { getKey }: GridContent<Column>): void {
     const top = position * rowHeight;
+    const headHeight = this.#headGroup.offsetHeight;
     const { scrollTop, clientHeight } = this.element;
     if (top < scrollTop) this.element.scrollTop = top;
     else if (top + rowHeight + headHeight > scrollTop + clientHeight)
