@@ -11,6 +11,8 @@ export interface GridColumn {
   readonly title: string;
   readonly width: number;
   readonly isNumber?: true;
+  /** What the title alone does not say. */
+  readonly hint?: string;
 }
 
 /** The content of the grid. */
@@ -112,13 +114,13 @@ export class Grid<Column extends GridColumn> {
   }
 
   #createHeadCell(
-    { name, title, isNumber }: GridColumn,
+    { name, title, isNumber, hint }: GridColumn,
     { column, isDescending }: GridContent<Column>["sort"],
   ) {
     const isSorted = name === column;
     const button = element(
       "button",
-      { class: "sort", type: "button", title, "data-column": name },
+      { class: "sort", type: "button", title: hint ?? title, "data-column": name },
       title,
       element("span", { "aria-hidden": "true" }, isSorted ? (isDescending ? " ↓" : " ↑") : ""),
     );

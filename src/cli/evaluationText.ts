@@ -199,7 +199,7 @@ export function formatMatrix(policies: readonly NamedAttempts[]): string[] {
       ],
       1,
     ),
-    `the policies agree on ${rows.length - different.length} of ${rows.length} tasks, which are not listed`,
+    `${rows.length - different.length} of ${rows.length} tasks, on which no two policies differ, are not listed`,
     ...columns.flatMap(({ change, unscored }, i) => [
       ...(unscored > 0 ? [`${policies[i]!.name}: ${unscored} attempts not scored`] : []),
       ...(change

@@ -266,7 +266,7 @@ describe("score F", () => {
       ["reward", "2.3000", "1.2833", "0.0000"],
     ]);
     expect(out.slice(6, 9)).toEqual([
-      "the policies agree on 1 of 3 tasks, which are not listed",
+      "1 of 3 tasks, on which no two policies differ, are not listed",
       `${attemptsFile} wrong compared with ${tasksFile} ${teacher}, tasks in common: 1`,
       "  success: the tasks are too few to compare",
     ]);

@@ -103,6 +103,10 @@ page.replaceChildren(
   grid.element,
 );
 
+window.addEventListener("resize", () => {
+  if (view) columns = createColumns(view.policies);
+  update();
+});
 channel.on("changed", show);
 channel.request("load", null).then(show, (error: Error) => {
   problems.replaceChildren(element("li", {}, error.message));
@@ -140,7 +144,7 @@ function save(next: PageState): void {
 function update(): void {
   if (!view) return;
   const { sort = firstSort } = state;
-  const column = columns.find(it => it.name === sort.column) ?? columns[1]!;
+  const column = columns.find(it => it.name === sort.column) ?? columns.at(-1)!;
   const words = (state.filter ?? "").toLowerCase().split(/\s+/);
   const isShown = ({ task, request, spread }: MatrixRow) =>
     !(state.disagreementsOnly && spread === 0) &&
@@ -186,11 +190,18 @@ function showStatus({ rows: all, profile, progress: { left, total } }: MatrixVie
   ].join(" · ");
 }
 
+/** Pixels. */
+const [policyWidth, spreadWidth] = [168, 90];
+
+/** What the other columns leave of the page, within limits. */
+const computeTaskWidth = (policies: number): number =>
+  Math.min(560, Math.max(170, window.innerWidth - policies * policyWidth - spreadWidth - 20));
+
 const createColumns = (policies: readonly MatrixPolicy[]): readonly Column[] => [
   {
     name: "task",
     title: "Task",
-    width: 290,
+    width: computeTaskWidth(policies.length),
     read: it => it.task,
     createCell: ({ task, request }) =>
       element(
@@ -200,21 +211,22 @@ const createColumns = (policies: readonly MatrixPolicy[]): readonly Column[] => 
         element("span", { class: "quiet" }, ` ${escapeInvisible(request)}`),
       ),
   },
+  ...policies.map(({ name }, i) => createPolicyColumn(escapeInvisible(name), i)),
   {
     name: "spread",
     title: "Spread",
-    width: 80,
+    hint: "the highest share of successes less the lowest one",
+    width: spreadWidth,
     isNumber: true,
     read: it => it.spread,
     createCell: it => element("td", { class: "number" }, formatShare(it.spread)),
   },
-  ...policies.map(({ name }, i) => createPolicyColumn(escapeInvisible(name), i)),
 ];
 
 const createPolicyColumn = (title: string, policy: number): Column => ({
   name: `policy ${title}`,
   title,
-  width: 168,
+  width: policyWidth,
   isNumber: true,
   read: ({ cells }) => {
     const cell = cells[policy];
@@ -224,11 +236,15 @@ const createPolicyColumn = (title: string, policy: number): Column => ({
     const cell = row.cells[policy];
     if (!cell) return element("td", { class: "number quiet", title: "no attempt" }, "–");
     const text = describeCell(cell);
+    const share = formatShare(cell.successes / cell.attempts);
+    const count = ` ${cell.successes}/${cell.attempts}`;
     const link = createLink(
       () => open(policy, row),
-      { "aria-label": `${title} at ${escapeInvisible(row.task)}: ${text}` },
-      formatShare(cell.successes / cell.attempts),
-      element("span", { class: "quiet" }, ` ${cell.successes}/${cell.attempts}`),
+      {
+        "aria-label": `${share}${count} of ${title} at ${escapeInvisible(row.task)}, mean reward ${formatFixed(cell.reward)}`,
+      },
+      share,
+      element("span", { class: "quiet" }, count),
     );
     return element("td", { class: `number ${getTone(cell)}`, title: text }, link);
   },
@@ -278,12 +294,12 @@ const createSummaryRow = (
   policies: readonly MatrixPolicy[],
   describe: (policy: MatrixPolicy, position: number) => SummaryCell,
 ): readonly HTMLElement[] => [
-  element("th", { scope: "row" }, name),
-  element("td"),
+  element("th", { scope: "row", title: name }, name),
   ...policies.map((it, i) => {
     const { text, title, tone = "" } = describe(it, i);
     return element("td", { class: `number ${tone}`, title: title || undefined }, text);
   }),
+  element("td"),
 ];
 
 /** A difference whose interval contains 0 has no color. */

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { Disposable, Uri, type WebviewPanel } from "vscode";
+import { Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import { createMatrix } from "../../evaluation/policyMatrix.ts";
 import type { AttemptRow } from "../../protocol/attemptsPage.ts";
@@ -309,7 +309,7 @@ export class PolicyTable {
         if (signal.aborted) return;
         it.problem =
           findProblem(it.subject) ?? (error instanceof UserError ? error.what : String(error));
-        if (!(error instanceof UserError)) reportRejection(Promise.reject(error as Error));
+        if (!(error instanceof UserError)) reportRejection(Promise.reject(error));
       }
       it.isRead = true;
       this.#send();
