@@ -1,6 +1,6 @@
 /**
- * Comparing policies by task: from the menu of several files and a run, with the attempts of a cell,
- * and a run that is deleted while the page is open.
+ * Comparing policies by task: from the menu of several files and a run, with the attempts of a
+ * cell, and a run that is deleted while the page is open.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";

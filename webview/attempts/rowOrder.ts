@@ -22,8 +22,8 @@ const fields: Readonly<Record<string, (row: AttemptRow) => string>> = {
 const tokens = /(\w+):"((?:[^"]|"")*)"|(?:(\w+):)?(\S+)/g;
 
 /**
- * Whether a row is shown. A field contains its value, and a quoted value is the whole field. A token
- * that is not a field is a word.
+ * Whether a row is shown. A field contains its value, and a quoted value is the whole field. A
+ * token that is not a field is a word.
  */
 export function createMatcher({ text, failuresOnly }: RowFilter): (row: AttemptRow) => boolean {
   const checks = [...text.toLowerCase().matchAll(tokens)].map(
