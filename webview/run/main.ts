@@ -9,7 +9,7 @@ import { loadView, openChannel } from "../channel.ts";
 import { createAlarmBox, createHeader, type RunActions } from "./header.ts";
 import { createEvaluation, createKeyNumbers, createSettings } from "./keyNumbers.ts";
 import { formatPlots } from "./plotPicture.ts";
-import { createPlots, type Smoothing } from "./plots.ts";
+import { createPlots, type AxisName, type Smoothing } from "./plots.ts";
 
 registerControls();
 const channel = openChannel<RunPage>();
@@ -19,6 +19,8 @@ const page = document.getElementById("page")!;
 interface PageState {
   readonly folder: string;
   readonly smoothing: Smoothing;
+  readonly axis: AxisName;
+  readonly isLogarithmic: boolean;
 }
 
 loadView(channel, start);
@@ -28,10 +30,27 @@ function start(loaded: RunView): void {
   let others: readonly OtherRun[] = [];
   let isDrawPending = false;
   const stored = channel.loadState() as Partial<PageState> | undefined;
-  let smoothing = stored?.smoothing ?? "auto";
-  const saveState = () => channel.saveState({ folder: view.folder, smoothing } satisfies PageState);
+  let drawing: Omit<PageState, "folder"> = {
+    smoothing: stored?.smoothing ?? "auto",
+    axis: stored?.axis ?? "steps",
+    isLogarithmic: stored?.isLogarithmic ?? false,
+  };
+  const saveState = () =>
+    channel.saveState({ folder: view.folder, ...drawing } satisfies PageState);
   saveState();
-  const plots = createPlots(view.config, step => run(channel.request("openStep", { step })));
+  const draws = (changes: Partial<typeof drawing>) => {
+    drawing = { ...drawing, ...changes };
+    saveState();
+    change({});
+  };
+  const showAll = createButton("Show All Steps", () => plots.showAll());
+  showAll.hidden = true;
+  const plots = createPlots(view.config, {
+    openStep: step => run(channel.request("openStep", { step })),
+    zoomed: isPart => {
+      showAll.hidden = !isPart;
+    },
+  });
   const alarms = createAlarmBox();
   const evaluation = element("section");
   const numbers = element("div");
@@ -51,11 +70,14 @@ function start(loaded: RunView): void {
     { class: "actions plot-actions" },
     createButton("Draw Other Runs…", chooseOthers),
     createButton("Save Plots…", savePlots),
-    createSmoothingList(smoothing, chosen => {
-      smoothing = chosen;
-      saveState();
-      change({});
-    }),
+    showAll,
+    element(
+      "div",
+      { class: "choices" },
+      createList("Over", axes, drawing.axis, axis => draws({ axis })),
+      createList("Smoothing", smoothings, drawing.smoothing, it => draws({ smoothing: it })),
+      createLogarithmicBox(drawing.isLogarithmic, it => draws({ isLogarithmic: it })),
+    ),
   );
   const settings = element("section");
   const send = (name: keyof RunActions) => () => run(channel.request(name, null));
@@ -79,7 +101,7 @@ function start(loaded: RunView): void {
     );
     curves.hidden = !hasSteps;
     plotActions.hidden = !hasSteps;
-    if (hasSteps) plots.update({ ...view, others, smoothing });
+    if (hasSteps) plots.update({ ...view, others, ...drawing });
     settings.replaceChildren(element("h2", {}, "Settings"), createSettings(view));
   };
   const change = (changes: Partial<RunView>) => {
@@ -116,22 +138,47 @@ function createPlaceholder({ state }: RunStatus): HTMLElement {
   );
 }
 
-const smoothings: readonly { readonly label: string; readonly value: Smoothing }[] = [
+interface Choice<T> {
+  readonly label: string;
+  readonly value: T;
+}
+
+const axes: readonly Choice<AxisName>[] = [
+  { label: "steps", value: "steps" },
+  { label: "time", value: "time" },
+];
+
+const smoothings: readonly Choice<Smoothing>[] = [
   { label: "automatic", value: "auto" },
   { label: "none", value: 1 },
   ...[3, 5, 10, 25, 50, 100].map(it => ({ label: `mean of ${it} steps`, value: it })),
 ];
 
-/** A list of how much the curves are smoothed. */
-function createSmoothingList(
-  current: Smoothing,
-  onChange: (chosen: Smoothing) => void,
+function createList<T>(
+  name: string,
+  choices: readonly Choice<T>[],
+  current: T,
+  onChange: (chosen: T) => void,
 ): HTMLElement {
   const list = element(
     "select",
-    {},
-    ...smoothings.map(it => element("option", { selected: it.value === current }, it.label)),
+    { "aria-label": name },
+    ...choices.map(it => element("option", { selected: it.value === current }, it.label)),
   );
-  list.addEventListener("change", () => onChange(smoothings[list.selectedIndex]!.value));
-  return element("label", { class: "smoothing" }, "Smoothing ", list);
+  list.addEventListener("change", () => onChange(choices[list.selectedIndex]!.value));
+  return element("label", {}, `${name} `, list);
+}
+
+function createLogarithmicBox(
+  isChecked: boolean,
+  onChange: (isChecked: boolean) => void,
+): HTMLElement {
+  const box = element("input", {
+    type: "checkbox",
+    checked: isChecked,
+    "aria-label": "Log scale",
+  });
+  box.addEventListener("change", () => onChange(box.checked));
+  const title = "Where all values of a plot are above 0";
+  return element("label", { title }, box, " Log scale");
 }

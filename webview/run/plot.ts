@@ -1,8 +1,22 @@
 /**
- * One plot as SVG: lines over steps, and the cursor, which all plots share. It shows the values of
- * a step and is moved by pointer or by arrow keys. Does not depend on what the numbers mean.
+ * One plot as SVG: lines over steps or time, and the cursor, which all plots share. It shows the
+ * values of a step and is moved by pointer or by arrow keys. Dragging zooms into a part. Does not
+ * depend on what the numbers mean.
  */
 import { element, svgElement } from "../element.ts";
+import {
+  computeRange,
+  computeRunningMean,
+  computeScaleTicks,
+  countDecimals,
+  createBandPath,
+  createLinePath,
+  createScale,
+  findExtremes,
+  spreadLabels,
+  type Point,
+  type Scale,
+} from "./scale.ts";
 
 export interface PlotOptions extends ValueFormat {
   readonly title: string;
@@ -22,6 +36,15 @@ interface PlotListeners {
   readonly openStep: (step: number) => void;
   /** Called with the step that the pointer or the keys move to; undefined: with none. */
   readonly moveCursor: (step: number | undefined) => void;
+  /** Called with the part of the horizontal axis to show; undefined: all of it. */
+  readonly zoom: (range: readonly [number, number] | undefined) => void;
+}
+
+/** What the horizontal axis counts. */
+export interface PlotAxis {
+  /** The numbers that get a tick. */
+  readonly isTick: (value: number) => boolean;
+  readonly format: (value: number) => string;
 }
 
 /** What a plot draws. */
@@ -29,8 +52,11 @@ interface PlotContent {
   /** The first series is that of the run, whose steps the cursor moves over. */
   readonly series: readonly Series[];
   readonly checkpoints: readonly number[];
-  /** The first and the last step, the same in all plots of a page. */
+  readonly axis: PlotAxis;
+  /** The part of the axis that is shown, the same in all plots of a page. */
   readonly range: readonly [number, number];
+  /** Draws values on a logarithmic scale where all of them are above 0. */
+  readonly isLogarithmic: boolean;
   /** Over how many steps the lines are averaged; 1 draws them as they are. */
   readonly smoothing: number;
 }
@@ -44,6 +70,12 @@ export interface DrawnPlot {
   /** The names of the lines, if they do not stand beside the lines. */
   readonly keys: readonly HTMLElement[];
 }
+
+/** By how much of the shown part a key zooms in or out. */
+const zoomKeys: Readonly<Record<string, number>> = { "+": 0.5, "=": 0.5, "-": 2 };
+
+/** From so many pixels on, a press of the pointer is a drag. */
+const minDrag = 6;
 
 const cursorKeys: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
@@ -66,6 +98,9 @@ export class Plot {
   #svg: SVGElement | undefined;
   #cursor: number | undefined;
   #layout: PlotLayout | undefined;
+  /** Where the pointer was pressed, in pixels of the plot. */
+  #dragStart: number | undefined;
+  #isDragging = false;
 
   constructor(options: PlotOptions, listeners: PlotListeners) {
     this.#options = options;
@@ -118,14 +153,16 @@ export class Plot {
     const { clientWidth: width, clientHeight: height } = this.#body;
     const content = this.#content;
     if (!content || width === 0 || this.#steps.length === 0) return;
-    const { series, checkpoints, range, smoothing } = content;
-    const layout = createLayout(series, { width, height }, range, this.#options.include);
+    const { checkpoints, range, smoothing, axis, isLogarithmic } = content;
+    const series = content.series.map(it => cutSeries(it, smoothing, range));
+    const { include = [] } = this.#options;
+    const layout = createLayout(series, { width, height }, { range, include, isLogarithmic });
     this.#layout = layout;
     const svg = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
     svg.append(
-      ...drawAxes(layout, this.#options),
-      ...drawCheckpoints(layout, checkpoints),
-      ...series.flatMap(it => drawSeries(it, layout, smoothing)),
+      ...drawAxes(layout, this.#options, axis),
+      ...drawCheckpoints(layout, checkpoints, this.#steps),
+      ...series.flatMap(it => drawSeries(it, layout)),
     );
     if (layout.hasLabels) svg.append(...drawLabels(series, layout));
     svg.append(this.#cursorLayer);
@@ -146,7 +183,7 @@ export class Plot {
     this.#showValues(series);
   }
 
-  get #steps(): readonly { readonly x: number }[] {
+  get #steps(): readonly PlotPoint[] {
     return this.#content?.series[0]?.points ?? [];
   }
 
@@ -155,7 +192,7 @@ export class Plot {
     const step = this.#cursor;
     const values = series.map(it => {
       const value =
-        step === undefined ? getLastValue(it) : it.points.find(({ x }) => x === step)?.y;
+        step === undefined ? getLastValue(it) : it.points.find(point => point.step === step)?.y;
       const prefix =
         series.length > 1
           ? element("span", { class: `key ${it.colour}` }, `${it.name} `)
@@ -178,45 +215,107 @@ export class Plot {
     const count = this.#steps.length === 1 ? "1 step" : `${this.#steps.length} steps`;
     return (
       `${this.#options.title} over ${count}; last values: ` +
-      `${values.join(", ")}. Arrow keys move the cursor, Enter lists the attempts of the step.`
+      `${values.join(", ")}. Arrow keys move the cursor, Enter lists the attempts of the step, ` +
+      `plus and minus zoom, 0 shows all.`
     );
   }
 
   #addListeners(): void {
-    const { openStep, moveCursor } = this.#listeners;
+    const { openStep, moveCursor, zoom } = this.#listeners;
     const openCursor = () => this.#cursor !== undefined && openStep(this.#cursor);
-    this.#body.addEventListener("pointermove", event =>
-      moveCursor(this.#findNearestStep(event.offsetX)),
-    );
-    this.#body.addEventListener("pointerleave", () => moveCursor(undefined));
-    this.#body.addEventListener("click", openCursor);
+    this.#body.addEventListener("pointerdown", event => {
+      this.#dragStart = event.button === 0 ? event.offsetX : undefined;
+      this.#isDragging = false;
+    });
+    this.#body.addEventListener("pointermove", event => {
+      const start = this.#dragStart;
+      if (start !== undefined && Math.abs(event.offsetX - start) >= minDrag)
+        this.#isDragging = true;
+      if (this.#isDragging) this.#drawSelection(event.offsetX);
+      else moveCursor(this.#findNearestStep(event.offsetX));
+    });
+    this.#body.addEventListener("pointerup", event => {
+      const selected = this.#isDragging && this.#findRange(event.offsetX);
+      this.#dragStart = undefined;
+      if (selected) zoom(selected);
+    });
+    this.#body.addEventListener("pointerleave", () => {
+      this.#dragStart = undefined;
+      this.#isDragging = false;
+      moveCursor(undefined);
+      this.#drawCursor();
+    });
+    this.#body.addEventListener("click", () => {
+      // a drag ends with a click
+      if (!this.#isDragging) openCursor();
+      this.#isDragging = false;
+    });
     this.#body.addEventListener("focusout", () => moveCursor(undefined));
     this.#body.addEventListener("keydown", event => {
       if (event.key === "Enter") openCursor();
+      const factor = zoomKeys[event.key];
+      if (factor !== undefined) this.#zoomAtCursor(factor);
+      if (event.key === "0") zoom(undefined);
       const change = cursorKeys[event.key];
       if (change === undefined) return;
       event.preventDefault();
-      const steps = this.#steps;
-      const from =
-        this.#cursor === undefined ? steps.length : steps.findIndex(it => it.x === this.#cursor);
-      moveCursor(steps[Math.min(steps.length - 1, Math.max(0, from + change))]?.x);
+      const [from, to] = this.#content?.range ?? [0, 0];
+      const steps = this.#steps.filter(it => it.x >= from && it.x <= to);
+      const index =
+        this.#cursor === undefined ? steps.length : steps.findIndex(it => it.step === this.#cursor);
+      moveCursor(steps[Math.min(steps.length - 1, Math.max(0, index + change))]?.step);
     });
+  }
+
+  /** Zooms in or out around the cursor, or around the middle without one. */
+  #zoomAtCursor(factor: number): void {
+    if (!this.#content) return;
+    const [from, to] = this.#content.range;
+    const middle = this.#steps.find(it => it.step === this.#cursor)?.x ?? (from + to) / 2;
+    const half = ((to - from) * factor) / 2;
+    this.#listeners.zoom([middle - half, middle + half]);
+  }
+
+  /** The part of the axis between the start of the drag and a pixel. */
+  #findRange(offset: number): readonly [number, number] | undefined {
+    const scale = this.#layout?.x;
+    if (!scale || this.#dragStart === undefined) return undefined;
+    const [from, to] = [this.#dragStart, offset].toSorted((a, b) => a - b).map(scale.invert);
+    return [from!, to!];
+  }
+
+  #drawSelection(offset: number): void {
+    const { height = 0 } = this.#layout ?? {};
+    const [left, right] = [this.#dragStart!, offset].toSorted((a, b) => a - b);
+    this.#cursorLayer.replaceChildren(
+      svgElement("rect", {
+        class: "selection",
+        x: String(left),
+        width: String(right! - left!),
+        y: String(margin.top),
+        height: String(height - margin.top - margin.bottom),
+      }),
+    );
   }
 
   #findNearestStep(offset: number): number | undefined {
     const scale = this.#layout?.x;
     if (!scale) return undefined;
-    const getDistance = (step: number) => Math.abs(scale.at(step) - offset);
-    return this.#steps.reduce<number | undefined>(
-      (nearest, { x }) =>
-        nearest === undefined || getDistance(x) < getDistance(nearest) ? x : nearest,
+    const getDistance = (it: PlotPoint) => Math.abs(scale.at(it.x) - offset);
+    return this.#steps.reduce<PlotPoint | undefined>(
+      (nearest, it) =>
+        nearest === undefined || getDistance(it) < getDistance(nearest) ? it : nearest,
       undefined,
-    );
+    )?.step;
   }
 }
 
 const getLastValue = ({ points }: Series): number | undefined =>
   points.findLast(({ y }) => Number.isFinite(y))?.y;
+
+interface PlotPoint extends Point {
+  readonly step: number;
+}
 
 export interface Series {
   readonly name: string;
@@ -224,9 +323,31 @@ export interface Series {
   readonly colour: string;
   /** A dash pattern, so that lines differ without colour, too. */
   readonly dash?: string;
-  readonly points: readonly Point[];
+  readonly points: readonly PlotPoint[];
   /** Half the height of a band around the line, for each point. */
   readonly spread?: readonly number[];
+}
+
+/** The part of a series that is shown. */
+interface ShownSeries extends Series {
+  /** The running mean, where lines are averaged. */
+  readonly mean?: readonly Point[];
+}
+
+/** The shown part of a series, averaged over what comes before it, too. */
+function cutSeries(
+  series: Series,
+  smoothing: number,
+  [from, to]: PlotContent["range"],
+): ShownSeries {
+  const isShown = ({ x }: Point) => x >= from && x <= to;
+  const { points, spread } = series;
+  return {
+    ...series,
+    points: points.filter(isShown),
+    ...(spread ? { spread: spread.filter((_, i) => isShown(points[i]!)) } : {}),
+    ...(smoothing > 1 ? { mean: computeRunningMean(points, smoothing).filter(isShown) } : {}),
+  };
 }
 
 /** The size of a plot and its scales, in pixels. */
@@ -255,17 +376,23 @@ const dotRadius = "3";
 function createLayout(
   series: readonly Series[],
   { width, height }: { readonly width: number; readonly height: number },
-  [first, last]: PlotContent["range"],
-  include: readonly number[] | undefined,
+  {
+    range: [first, last],
+    include,
+    isLogarithmic,
+  }: Pick<PlotContent, "range" | "isLogarithmic"> & Pick<PlotOptions, "include">,
 ): PlotLayout {
   const hasLabels = series.length > 1 && width > 380;
   const right = width - margin.right - (hasLabels ? labelWidth : 0);
-  const [low, high] = computeRange(series.flatMap(listExtremes), include);
+  const values = findExtremes(series.flatMap(it => it.points.map(point => point.y)));
+  const isLog = isLogarithmic && values !== undefined && values[0] > 0;
+  const rows = series.flatMap(listExtremes);
+  const range = isLog ? ([values[0] / 1.1, values[1] * 1.1] as const) : computeRange(rows, include);
   return {
     width,
     height,
-    x: createLinearScale(first, Math.max(last, first + 1), margin.left, right),
-    y: createLinearScale(low, high, height - margin.bottom, margin.top),
+    x: createScale([first, last > first ? last : first + 1], [margin.left, right]),
+    y: createScale(range, [height - margin.bottom, margin.top], isLog),
     right,
     hasLabels,
   };
@@ -274,8 +401,12 @@ function createLayout(
 const listExtremes = ({ points, spread = [] }: Series) =>
   points.flatMap(({ y }, i) => (spread[i] === undefined ? [y] : [y - spread[i], y + spread[i]]));
 
-function drawAxes({ x, y, height, right }: PlotLayout, format: ValueFormat): SVGElement[] {
-  const rows = computeTicks(y.from, y.to, Math.max(2, Math.floor(height / 46)));
+function drawAxes(
+  { x, y, height, right }: PlotLayout,
+  format: ValueFormat,
+  axis: PlotAxis,
+): SVGElement[] {
+  const rows = computeScaleTicks(y, Math.max(2, Math.floor(height / 46)));
   const decimals = countDecimals(rows.map(it => it * (format.factor ?? 1)));
   const grid = rows.flatMap(it => [
     svgElement("line", {
@@ -297,34 +428,39 @@ function drawAxes({ x, y, height, right }: PlotLayout, format: ValueFormat): SVG
     ),
   ]);
   const columns = Math.max(3, Math.floor((right - margin.left) / 80));
-  const steps = computeTicks(x.from, x.to, columns).filter(it => Number.isInteger(it));
-  const stepLabels = steps.map(it =>
-    svgElement(
-      "text",
-      { class: "tick", x: x.at(it).toFixed(1), y: String(height - 6), "text-anchor": "middle" },
-      String(it),
-    ),
-  );
-  return [...grid, ...stepLabels];
+  const labels = computeScaleTicks(x, columns)
+    .filter(axis.isTick)
+    .map(it =>
+      svgElement(
+        "text",
+        { class: "tick", x: x.at(it).toFixed(1), y: String(height - 6), "text-anchor": "middle" },
+        axis.format(it),
+      ),
+    );
+  return [...grid, ...labels];
 }
 
 /** A small triangle below the axis for each checkpoint. */
-const drawCheckpoints = ({ x, height }: PlotLayout, checkpoints: readonly number[]): SVGElement[] =>
-  checkpoints
-    .filter(it => it >= x.from && it <= x.to)
+const drawCheckpoints = (
+  { x, height }: PlotLayout,
+  checkpoints: readonly number[],
+  points: readonly PlotPoint[],
+): SVGElement[] =>
+  points
+    .filter(it => checkpoints.includes(it.step) && it.x >= x.from && it.x <= x.to)
     .map(it =>
       svgElement(
         "path",
-        { class: "mark", d: `M${x.at(it).toFixed(1)} ${height - margin.bottom + 1}l-3 5h6z` },
-        svgElement("title", {}, `checkpoint after step ${it}`),
+        { class: "mark", d: `M${x.at(it.x).toFixed(1)} ${height - margin.bottom + 1}l-3 5h6z` },
+        svgElement("title", {}, `checkpoint after step ${it.step}`),
       ),
     );
 
 /** A line that is averaged is drawn faintly, with its running mean on top. */
-function drawSeries(series: Series, layout: PlotLayout, smoothing: number): SVGElement[] {
-  const { points, colour, dash, spread } = series;
+function drawSeries(series: ShownSeries, layout: PlotLayout): SVGElement[] {
+  const { points, colour, dash, spread, mean } = series;
   const { x, y } = layout;
-  const isSmooth = smoothing > 1;
+  const isSmooth = mean !== undefined;
   const elements = spread ? [drawBand(points, spread, colour, layout)] : [];
   elements.push(
     svgElement("path", {
@@ -338,7 +474,7 @@ function drawSeries(series: Series, layout: PlotLayout, smoothing: number): SVGE
     elements.push(
       svgElement("path", {
         class: `line ${colour}`,
-        d: createLinePath(computeRunningMean(points, smoothing), x, y),
+        d: createLinePath(mean, x, y),
         "stroke-dasharray": dash,
       }),
     );
@@ -354,7 +490,11 @@ const drawBand = (
   svgElement("path", {
     class: `band ${colour}`,
     d: createBandPath(
-      points.map((it, i) => ({ x: it.x, y: it.y - spread[i]! })),
+      // nothing below the axis of a logarithmic scale can be drawn
+      points.map((it, i) => ({
+        x: it.x,
+        y: y.isLogarithmic ? Math.max(y.from, it.y - spread[i]!) : it.y - spread[i]!,
+      })),
       points.map((it, i) => ({ x: it.x, y: it.y + spread[i]! })),
       x,
       y,
@@ -401,150 +541,21 @@ function drawLabels(series: readonly Series[], { y, width, height }: PlotLayout)
 
 /** A vertical line at a step, with a dot on each line of the plot. */
 function drawCursor(step: number, series: readonly Series[], layout: PlotLayout): SVGElement[] {
-  const at = layout.x.at(step).toFixed(1);
+  const { x, height } = layout;
+  const place = series[0]?.points.find(it => it.step === step)?.x;
+  if (place === undefined || place < x.from || place > x.to) return [];
+  const at = x.at(place).toFixed(1);
   const line = svgElement("line", {
     class: "cursor",
     x1: at,
     x2: at,
     y1: String(margin.top),
-    y2: String(layout.height - margin.bottom),
+    y2: String(height - margin.bottom),
   });
   const dots = series.flatMap(it => {
-    const point = it.points.find(({ x }) => x === step);
-    return point && Number.isFinite(point.y) ? [drawDot(point, it.colour, layout)] : [];
+    const point = it.points.find(other => other.step === step);
+    const isVisible = point && Number.isFinite(point.y) && point.x >= x.from && point.x <= x.to;
+    return isVisible ? [drawDot(point, it.colour, layout)] : [];
   });
   return [line, ...dots];
 }
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** A linear scale from numbers to pixels. */
-interface Scale {
-  readonly from: number;
-  readonly to: number;
-  at(value: number): number;
-}
-
-export const createLinearScale = (from: number, to: number, start: number, end: number): Scale => ({
-  from,
-  to,
-  at: value => start + ((value - from) / (to - from || 1)) * (end - start),
-});
-
-/** Round numbers that span a range in about `count` steps of 1, 2 or 5 times a power of ten. */
-export function computeTicks(from: number, to: number, count: number): readonly number[] {
-  const span = to - from;
-  if (!(span > 0)) return [from];
-  const minStep = span / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(minStep));
-  const step = [1, 2, 5, 10].find(it => it * power >= minStep)! * power;
-  const first = Math.ceil(from / step - 1e-9);
-  const last = Math.floor(to / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) =>
-    Number(((first + i) * step).toPrecision(12)),
-  );
-}
-
-/**
- * A range that holds all values and those in `include`, with a small margin; a flat line gets room
- * around it.
- */
-export function computeRange(
-  values: readonly number[],
-  include: readonly number[] = [],
-): readonly [number, number] {
-  let from = Infinity;
-  let to = -Infinity;
-  for (const it of values.concat(include)) {
-    if (!Number.isFinite(it)) continue;
-    from = Math.min(from, it);
-    to = Math.max(to, it);
-  }
-  if (from > to) return [0, 1];
-  if (from === to)
-    return from === 0
-      ? [0, 1]
-      : [Math.min(from * 0.9, from * 1.1), Math.max(from * 0.9, from * 1.1)];
-  const margin = (to - from) * 0.06;
-  return [include.includes(from) ? from : from - margin, include.includes(to) ? to : to + margin];
-}
-
-/** The path through points; a point that is not finite interrupts it. */
-export function createLinePath(points: readonly Point[], x: Scale, y: Scale): string {
-  let path = "";
-  let isDrawing = false;
-  for (const it of points) {
-    if (!Number.isFinite(it.y)) {
-      isDrawing = false;
-      continue;
-    }
-    path += `${isDrawing ? "L" : "M"}${x.at(it.x).toFixed(1)} ${y.at(it.y).toFixed(1)}`;
-    isDrawing = true;
-  }
-  return path;
-}
-
-/** The outline of a band between two lines. */
-export function createBandPath(
-  low: readonly Point[],
-  high: readonly Point[],
-  x: Scale,
-  y: Scale,
-): string {
-  if (low.length === 0) return "";
-  const back = createLinePath(low.toReversed(), x, y).replace("M", "L");
-  return `${createLinePath(high, x, y)}${back}Z`;
-}
-
-/** The mean over each point and those up to `window - 1` before it. */
-export function computeRunningMean(points: readonly Point[], window: number): readonly Point[] {
-  let sum = 0;
-  let n = 0;
-  return points.map(({ x, y }, i) => {
-    if (Number.isFinite(y)) {
-      sum += y;
-      n++;
-    }
-    const left = points[i - window];
-    if (left && Number.isFinite(left.y)) {
-      sum -= left.y;
-      n--;
-    }
-    return { x, y: n > 0 ? sum / n : Number.NaN };
-  });
-}
-
-/**
- * Positions for labels, as close as possible to `targets`: at least `gap` apart, from `min` to
- * `max`, and in the order of the targets.
- */
-export function spreadLabels(
-  targets: readonly number[],
-  gap: number,
-  min: number,
-  max: number,
-): readonly number[] {
-  const order = targets.map((at, i) => ({ at, i })).toSorted((a, b) => a.at - b.at);
-  let floor = min;
-  for (const it of order) {
-    it.at = Math.max(it.at, floor);
-    floor = it.at + gap;
-  }
-  let ceiling = max;
-  for (const it of order.toReversed()) {
-    it.at = Math.min(it.at, ceiling);
-    ceiling = it.at - gap;
-  }
-  const positions: number[] = [];
-  for (const { at, i } of order) positions[i] = at;
-  return positions;
-}
-
-/** The number of decimals that neighbouring ticks need to differ. */
-export const countDecimals = (ticks: readonly number[]): number => {
-  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : Math.abs(ticks[0] ?? 1) || 1;
-  return Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
-};

@@ -1,7 +1,7 @@
 /** The plots of a run and the metrics that each shows, for GRPO and for supervised training. */
 import type { OtherRun, RunConfig, StepMetrics } from "../../src/protocol/runPage.ts";
 import { escapeInvisible, formatFixed, formatScientific } from "../text.ts";
-import { type DrawnPlot, Plot, type PlotOptions, type Series } from "./plot.ts";
+import { type DrawnPlot, Plot, type PlotAxis, type PlotOptions, type Series } from "./plot.ts";
 
 type GrpoStep = Extract<StepMetrics, { method: "grpo" }>;
 type SftStep = Extract<StepMetrics, { method: "sft" }>;
@@ -203,21 +203,68 @@ const sft: readonly PlotDefinition<SftStep>[] = [
 /** Over how many steps lines are averaged; `auto`: a thirtieth of the steps. */
 export type Smoothing = "auto" | number;
 
+/** What the horizontal axis of all plots counts. */
+export type AxisName = "steps" | "time";
+
 interface PlotsContent {
   readonly steps: readonly StepMetrics[];
   readonly checkpoints: readonly number[];
   /** Runs to draw beside this one. */
   readonly others: readonly OtherRun[];
   readonly smoothing: Smoothing;
+  readonly axis: AxisName;
+  readonly isLogarithmic: boolean;
 }
 
-/** The plots of a run, with one cursor. `openStep` is called with a step that is clicked. */
+/** An axis with the place of each step on it. */
+interface Axis extends PlotAxis {
+  readonly place: (steps: readonly StepMetrics[]) => readonly number[];
+}
+
+const stepAxis: Axis = {
+  isTick: Number.isInteger,
+  format: String,
+  place: steps => steps.map(it => it.step),
+};
+
+const units = [
+  { name: "h", seconds: 3600 },
+  { name: "min", seconds: 60 },
+  { name: "s", seconds: 1 },
+];
+
+/** The time that training has taken at the end of each step, without pauses. */
+function createTimeAxis(runs: readonly (readonly StepMetrics[])[]): Axis {
+  const longest = Math.max(
+    ...runs.map(it => it.reduce((sum, step) => sum + step.seconds.total, 0)),
+  );
+  const { name, seconds } = units.find(it => longest >= 2 * it.seconds) ?? units.at(-1)!;
+  return {
+    isTick: () => true,
+    format: it => `${it} ${name}`,
+    place: steps => {
+      let sum = 0;
+      return steps.map(it => (sum += it.seconds.total) / seconds);
+    },
+  };
+}
+
+interface PlotEvents {
+  /** Called with a step that is clicked. */
+  readonly openStep: (step: number) => void;
+  /** Called when a part of the axis is shown, or all of it again. */
+  readonly zoomed: (isPart: boolean) => void;
+}
+
+/** The plots of a run, with one cursor and one horizontal axis. */
 export function createPlots(
   { method, profile }: Pick<RunConfig, "method" | "profile">,
-  openStep: (step: number) => void,
+  { openStep, zoomed }: PlotEvents,
 ): {
   readonly elements: readonly HTMLElement[];
   update(content: PlotsContent): void;
+  /** Shows all steps again. */
+  showAll(): void;
   /** The plots as they are drawn. */
   listDrawn(): readonly DrawnPlot[];
 } {
@@ -227,37 +274,78 @@ export function createPlots(
   const moveCursor = (step: number | undefined) => {
     for (const { plot } of plots) plot.setCursor(step);
   };
+  let content: PlotsContent | undefined;
+  let zoomedRange: readonly [number, number] | undefined;
+  let fullRange: readonly [number, number] = [0, 1];
+  const zoom = (range: readonly [number, number] | undefined) => {
+    const [first, last] = fullRange;
+    const [from, to] = range ? [Math.max(first, range[0]), Math.min(last, range[1])] : fullRange;
+    const isPart = from > first || to < last;
+    // a part without a step shows nothing
+    if (to <= from || (isPart && !hasStep(from, to))) return;
+    zoomedRange = isPart ? [from, to] : undefined;
+    draw();
+    zoomed(isPart);
+  };
+  const hasStep = (from: number, to: number) =>
+    content !== undefined &&
+    chooseAxis(content)
+      .place(content.steps)
+      .some(it => it >= from && it <= to);
   const plots = definitions.map(it => ({
     lines: it.lines,
-    plot: new Plot(it, { openStep, moveCursor }),
+    plot: new Plot(it, { openStep, moveCursor, zoom }),
   }));
+  const draw = () => {
+    if (!content) return;
+    const { steps, checkpoints, others, smoothing, isLogarithmic } = content;
+    const axis = chooseAxis(content);
+    fullRange = findRange([steps, ...others.map(it => it.steps)], axis);
+    const window = smoothing === "auto" ? Math.round(steps.length / 30) : smoothing;
+    for (const { lines, plot } of plots) {
+      const measured = lines.filter((it, i) => i === 0 || isMeasured(it, steps));
+      plot.update({
+        series: [
+          ...measured.map(it => createSeries(it, steps, axis)),
+          ...(lines.length <= maxComparedLines ? createOtherSeries(lines[0]!, others, axis) : []),
+        ],
+        checkpoints,
+        axis,
+        range: zoomedRange ?? fullRange,
+        smoothing: window,
+        isLogarithmic,
+      });
+    }
+  };
   return {
     elements: plots.map(it => it.plot.element),
-    update({ steps, checkpoints, others, smoothing }) {
-      const range = findRange([steps, ...others.map(it => it.steps)]);
-      const window = smoothing === "auto" ? Math.round(steps.length / 30) : smoothing;
-      for (const { lines, plot } of plots) {
-        const measured = lines.filter((it, i) => i === 0 || isMeasured(it, steps));
-        plot.update({
-          series: [
-            ...measured.map(it => createSeries(it, steps)),
-            ...(lines.length <= maxComparedLines ? createOtherSeries(lines[0]!, others) : []),
-          ],
-          checkpoints,
-          range,
-          smoothing: window,
-        });
+    update(changed) {
+      if (changed.axis !== content?.axis && zoomedRange) {
+        zoomedRange = undefined;
+        zoomed(false);
       }
+      content = changed;
+      draw();
     },
+    showAll: () => zoom(undefined),
     listDrawn: () => plots.flatMap(({ plot }) => plot.drawn ?? []),
   };
 }
 
-/** The first and the last step of any run. */
-const findRange = (runs: readonly (readonly StepMetrics[])[]): readonly [number, number] => [
-  Math.min(...runs.map(it => it[0]?.step ?? Infinity)),
-  Math.max(...runs.map(it => it.at(-1)?.step ?? 0)),
-];
+const chooseAxis = ({ axis, steps, others }: PlotsContent): Axis =>
+  axis === "steps" ? stepAxis : createTimeAxis([steps, ...others.map(it => it.steps)]);
+
+/** The places of the first and the last step of any run. */
+function findRange(
+  runs: readonly (readonly StepMetrics[])[],
+  axis: Axis,
+): readonly [number, number] {
+  const places = runs.map(axis.place);
+  return [
+    Math.min(...places.map(it => it[0] ?? Infinity)),
+    Math.max(...places.map(it => it.at(-1) ?? 0)),
+  ];
+}
 
 const isMeasured = ({ getValue }: LineDefinition<StepMetrics>, steps: readonly StepMetrics[]) =>
   steps.some(it => getValue(it) !== undefined);
@@ -269,9 +357,14 @@ const maxComparedLines = 2;
 const createOtherSeries = (
   line: LineDefinition<StepMetrics>,
   others: readonly OtherRun[],
+  axis: Axis,
 ): Series[] =>
   others.map(({ run, steps }, i) => ({
-    ...createSeries({ name: escapeInvisible(run), colour: "", getValue: line.getValue }, steps),
+    ...createSeries(
+      { name: escapeInvisible(run), colour: "", getValue: line.getValue },
+      steps,
+      axis,
+    ),
     ...otherStyles[i % otherStyles.length]!,
   }));
 
@@ -282,13 +375,21 @@ const otherStyles = [
   { colour: "other-4", dash: "3 3" },
 ];
 
-const createSeries = (
+function createSeries(
   { name, colour, dash, getValue, getSpread }: LineDefinition<StepMetrics>,
   steps: readonly StepMetrics[],
-): Series => ({
-  name,
-  colour,
-  ...(dash ? { dash } : {}),
-  points: steps.map(it => ({ x: it.step, y: getValue(it) ?? Number.NaN })),
-  ...(getSpread ? { spread: steps.map(getSpread) } : {}),
-});
+  axis: Axis,
+): Series {
+  const places = axis.place(steps);
+  return {
+    name,
+    colour,
+    ...(dash ? { dash } : {}),
+    points: steps.map((it, i) => ({
+      step: it.step,
+      x: places[i]!,
+      y: getValue(it) ?? Number.NaN,
+    })),
+    ...(getSpread ? { spread: steps.map(getSpread) } : {}),
+  };
+}

@@ -70,9 +70,9 @@ test("a training run shows its progress, its key numbers and its plots", async (
     ],
   );
   expect(page.listNames("img")).toContain(
-    "Reward over 10 steps; last values: prove-plus 3.000, paper 1.500. Arrow keys move the cursor, Enter lists the attempts of the step.",
+    "Reward over 10 steps; last values: prove-plus 3.000, paper 1.500. Arrow keys move the cursor, Enter lists the attempts of the step, plus and minus zoom, 0 shows all.",
   );
-  expect(page.state).toEqual({ folder: view.folder, smoothing: "auto" });
+  expect(page.state).toMatchObject({ folder: view.folder, smoothing: "auto" });
 });
 
 test.each<[RunState, readonly string[]]>([
@@ -159,31 +159,84 @@ test("curves are smoothed as a person chooses, also after a reload", async () =>
   const page = await open();
   const countFaint = () => page.main.querySelectorAll(".line.faint").length;
   expect(countFaint()).toBe(0);
-  const list = page.find("combobox", /^/) as HTMLSelectElement;
+  const list = page.find("combobox", /^Smoothing/) as HTMLSelectElement;
   list.selectedIndex = [...list.options].findIndex(it => it.text === "mean of 5 steps");
   list.dispatchEvent(new Event("change"));
-  await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+  await nextFrame();
   expect(countFaint()).toBeGreaterThan(0);
   await openPage<RunPage>("run", { load: view }, page.state);
   expect(document.querySelectorAll(".line.faint").length).toBeGreaterThan(0);
 });
 
-test("a plot has room for the steps of all runs, also where the other runs are not drawn", async () => {
-  const readLastTick = () => {
-    const plot = document.querySelector(".plot:nth-child(2) svg")!;
-    return [...plot.querySelectorAll("[text-anchor=middle]")].at(-1)!.textContent;
+const listTicks = () => {
+  const plot = document.querySelector(".plot:nth-child(2) svg")!;
+  return [...plot.querySelectorAll("[text-anchor=middle]")].map(it => it.textContent);
+};
+
+const nextFrame = () => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+
+test("curves are drawn over the time of training, also after a reload", async () => {
+  const page = await open();
+  expect(listTicks().at(-1)).toBe("10");
+  const list = page.find("combobox", /^Over/) as HTMLSelectElement;
+  list.selectedIndex = [...list.options].findIndex(it => it.text === "time");
+  list.dispatchEvent(new Event("change"));
+  await nextFrame();
+  expect(listTicks().at(-1)).toMatch(/^\d+(\.\d+)? (s|min|h)$/);
+  await openPage<RunPage>("run", { load: view }, page.state);
+  expect(listTicks().at(-1)).toMatch(/ (s|min|h)$/);
+});
+
+test("the keys zoom all plots around the cursor, and a button shows all steps again", async () => {
+  const page = await open();
+  expect(page.listNames("button")).not.toContain("Show All Steps");
+  const all = listTicks();
+  page.find("img", /^Success over/).focus();
+  press("Home");
+  press("+");
+  expect(page.listNames("button")).toContain("Show All Steps");
+  expect(listTicks()).not.toEqual(all);
+  expect(Number(listTicks().at(-1))).toBeLessThan(7);
+  page.click("button", "Show All Steps");
+  expect(listTicks()).toEqual(all);
+});
+
+test("values above 0 are drawn on a logarithmic scale, and others as before", async () => {
+  const steps = createSteps(10).map((it, i) => ({
+    ...it,
+    learningRate: 10 ** -(i + 1),
+    kl: -1 + i,
+  }));
+  const page = await open({ steps });
+  const listRows = (title: string) => {
+    const figure = [...document.querySelectorAll("figure")].find(it =>
+      it.textContent.startsWith(title),
+    )!;
+    return [...figure.querySelectorAll("[text-anchor=end]")].map(it => it.textContent);
   };
+  const before = [listRows("Learning rate"), listRows("KL")];
+  const box = page.find("checkbox", /Log scale/) as HTMLInputElement;
+  box.checked = true;
+  box.dispatchEvent(new Event("change"));
+  await nextFrame();
+  expect(listRows("Learning rate")).not.toEqual(before[0]);
+  expect(listRows("Learning rate").every(it => /^1e-\d+$/.test(it))).toBe(true);
+  expect(listRows("KL")).toEqual(before[1]);
+});
+
+test("a plot has room for the steps of all runs, also where the other runs are not drawn", async () => {
+  const readLastTick = () => listTicks().at(-1);
   const page = await open({}, { chooseOthers: [{ run: "second", steps: createSteps(30) }] });
   expect(readLastTick()).toBe("10");
   page.click("button", "Draw Other Runs…");
-  await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+  await nextFrame();
   expect(readLastTick()).toBe("30");
 });
 
 test("other runs are drawn with their names", async () => {
   const page = await open({}, { chooseOthers: [{ run: "second", steps: createSteps(3) }] });
   page.click("button", "Draw Other Runs…");
-  await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+  await nextFrame();
   expect(page.find("img", /^Reward over/).getAttribute("aria-label")).toContain("second 2.300");
 });
 

@@ -3,13 +3,14 @@ import { expect, test } from "vitest";
 import {
   createBandPath,
   countDecimals,
-  createLinearScale,
+  createScale,
   createLinePath,
   computeRange,
   computeRunningMean,
   spreadLabels,
+  computeScaleTicks,
   computeTicks,
-} from "../../../webview/run/plot.ts";
+} from "../../../webview/run/scale.ts";
 
 test("ticks are round numbers within the range", () => {
   expect(computeTicks(0.97, 1.32, 4)).toEqual([1, 1.1, 1.2, 1.3]);
@@ -35,8 +36,8 @@ test("a range has a margin around its values, but not beyond included values", (
 });
 
 test("a path is interrupted at points that are not finite", () => {
-  const x = createLinearScale(0, 10, 0, 100);
-  const y = createLinearScale(0, 1, 50, 0);
+  const x = createScale([0, 10], [0, 100]);
+  const y = createScale([0, 1], [50, 0]);
   expect(
     createLinePath(
       [
@@ -74,4 +75,15 @@ test("labels keep a minimum distance and their order within the range", () => {
   expect(spreadLabels([10, 12, 50], 14, 0, 100)).toEqual([10, 24, 50]);
   expect(spreadLabels([98, 99, 20], 14, 0, 100)).toEqual([86, 100, 20]);
   expect(spreadLabels([12, 10], 14, 0, 100)).toEqual([24, 10]);
+});
+
+test("on a logarithmic scale, equal ratios are equal distances, and ticks are powers of ten", () => {
+  const scale = createScale([0.001, 10], [0, 400], true);
+  expect([0.001, 0.01, 0.1, 1, 10].map(it => Math.round(scale.at(it)))).toEqual([
+    0, 100, 200, 300, 400,
+  ]);
+  expect(scale.invert(200)).toBeCloseTo(0.1);
+  expect(computeScaleTicks(scale, 6)).toEqual([0.001, 0.01, 0.1, 1, 10]);
+  expect(computeScaleTicks(scale, 3)).toEqual([0.01, 1]);
+  expect(computeScaleTicks(createScale([2, 5], [0, 400], true), 3)).toEqual([2, 3, 4, 5]);
 });
