@@ -191,6 +191,13 @@ export const conventions: readonly Convention[] = [
     { path: "src/editor/attempts/debug/watch.ts", text: "const value = eval(expression);" },
   ),
   forbid(
+    "no folder, variable or signal that Windows lacks",
+    // these four ask Linux where it can tell, and do without it elsewhere
+    /^(src|webview)\/(?!compute\/wasm\/wasm|storage\/(processes|temporaryFolders)|mcp\/processTree).*\.ts$/,
+    /["'`]\/(tmp|dev|usr|proc|etc)\/|env\.HOME\b|SIG(HUP|USR[12]|QUIT|PIPE|STOP|CONT)\b/g,
+    { path: "src/run/folder.ts", text: 'child.kill("SIGUSR1");' },
+  ),
+  forbid(
     "no default exports",
     /^(src|webview|test)\/(?!.*vitest\.config).*\.ts$/,
     /^export default\b/gm,
