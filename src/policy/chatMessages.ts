@@ -39,13 +39,23 @@ export const createEndpointPolicy = (model: ChatModel, temperature = 0): Policy 
     ),
 });
 
-/** The system message; `rules` are those of the task's policy. */
+/** The system message; `rules` are those of the task's policy, or a page that says them. */
 export const formatInstructions = (now: string, rules: readonly string[] = []): string =>
   `You are an assistant that acts for the user with the tools on offer. It is ${getWeekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
   "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools." +
-  (rules.length === 0 ? "" : `\n\nThese rules hold:\n${rules.map(it => `- ${it}`).join("\n")}`);
+  formatRules(rules);
+
+const formatRules = (rules: readonly string[]): string => {
+  if (rules.length === 0) return "";
+  return rules.length === 1 && rules[0]!.startsWith(pageStart)
+    ? `\n\n${rules[0]!}`
+    : `\n\nThese rules hold:\n${rules.map(it => `- ${it}`).join("\n")}`;
+};
+
+/** A page of rules begins with a heading. */
+const pageStart = "# ";
 
 /** What a system message in that format says; undefined for any other text. */
 function parseInstructions(
@@ -55,7 +65,12 @@ function parseInstructions(
   if (date === undefined) return undefined;
   const now = `${date}T${time}`;
   const start = formatInstructions(now, [""]);
-  const rules = text.startsWith(start) ? text.slice(start.length).split("\n- ") : [];
+  const page = text.slice(formatInstructions(now).length + 2);
+  const rules = text.startsWith(start)
+    ? text.slice(start.length).split("\n- ")
+    : page.startsWith(pageStart)
+      ? [page]
+      : [];
   return formatInstructions(now, rules) === text ? { now, rules } : undefined;
 }
 

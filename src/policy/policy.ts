@@ -52,7 +52,7 @@ export interface Conversation {
   /** The session's time at the start, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
   readonly events: readonly Event[];
-  /** The rules that hold, in the words of the system message. */
+  /** The rules that hold, in the words of the system message, or the page that says them. */
   readonly rules?: readonly string[];
   /** The system message of a client, which chat models read in place of the usual one. */
   readonly instructions?: string;
@@ -60,7 +60,9 @@ export interface Conversation {
 
 /** The rules of a task as a part of its conversation. */
 export const createRules = ({ policy }: Pick<Task, "policy">): Pick<Conversation, "rules"> =>
-  policy ? { rules: policy.rules.map(it => it.text) } : {};
+  policy
+    ? { rules: policy.page === undefined ? policy.rules.map(it => it.text) : [policy.page] }
+    : {};
 
 /**
  * A policy could not answer for an external reason, such as an endpoint that is down or too little

@@ -56,6 +56,7 @@ export class KnownValues {
     this.#days.add(now.slice(0, 10));
     for (const { text, because } of policy?.rules ?? [])
       this.#readText(`${text} ${because}`, false);
+    for (const it of policy?.page?.split("\n") ?? []) this.#readText(it, false);
   }
 
   readEvent(event: Event): void {

@@ -49,7 +49,11 @@ const taskRuleSchema = z.strictObject({
 });
 
 /** The rules that hold in a task. */
-export const taskPolicySchema = z.strictObject({ rules: z.array(taskRuleSchema).min(1) });
+export const taskPolicySchema = z.strictObject({
+  rules: z.array(taskRuleSchema).min(1),
+  /** A page that says the rules and more, in Markdown; without it, the rules are a list. */
+  page: z.string().startsWith("# ").optional(),
+});
 
 export type RuleCondition = z.infer<typeof conditionSchema>;
 export type TaskRule = z.infer<typeof taskRuleSchema>;

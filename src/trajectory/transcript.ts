@@ -116,7 +116,9 @@ function formatHead({ header }: Trajectory, task: Task | undefined): string[] {
     lines.push(`note: the student was trained on ${header.trainedOn}`);
   // tools that were removed from the menu explain why the right answer makes no calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
-  for (const { text } of task?.policy?.rules ?? []) lines.push(`rule: ${text}`);
+  if (task?.policy?.page !== undefined)
+    for (const it of task.policy.page.split("\n")) lines.push(`policy: ${it}`);
+  else for (const { text } of task?.policy?.rules ?? []) lines.push(`rule: ${text}`);
   return lines.map(escapeInvisible);
 }
 

@@ -1,16 +1,22 @@
 /**
- * Reads `resources/servers/<name>/policies.json`, the rules that a task on the server may have.
+ * Reads `resources/servers/<name>/policies.json`: the rules that a task on the server may have, and
+ * what a page about the server says besides.
  *
  * A rule is about `tools`, or about all tools that write, or that delete or overwrite (`effect`).
  * Its condition (`if`) may give several limits or hours, one of which a task has: `{limit}`, or
  * `{from}` and `{to}`, in its texts.
+ *
+ * A statement of the page says what the server refuses. `{terms.return_days}` in it is the number
+ * at that path of the server's state. Its example shows that it is true: the calls on the fixture,
+ * of which the last one is refused with that message.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { getTextFile, type Server, type Tool } from "../../environment/server.ts";
 import { weekdays } from "../../environment/time.ts";
-import { readJsonFile } from "../../storage/parseJson.ts";
+import { findLine, parseJson } from "../../storage/parseJson.ts";
+import { readTextFile } from "../../storage/textFiles.ts";
 import type { RuleCondition, TaskRule } from "../../trajectory/taskRules.ts";
 import { UserError } from "../../userError.ts";
 
@@ -36,9 +42,33 @@ const ruleSchema = z.strictObject({
   because: z.string().min(1),
 });
 
+const callSchema = z.strictObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.json()),
+});
+
+const statementSchema = z.strictObject({
+  say: z.string().min(1),
+  example: z.strictObject({
+    fixture: z.string(),
+    calls: z.array(callSchema).min(1),
+    refused: z.string(),
+  }),
+});
+
+const pageSchema = z.strictObject({
+  title: z.string().min(1),
+  sections: z
+    .array(
+      z.strictObject({ title: z.string().min(1), statements: z.array(statementSchema).min(1) }),
+    )
+    .min(1),
+});
+
 const policiesSchema = z.strictObject({
   format: z.literal("prove/policies@1"),
   rules: z.array(ruleSchema).min(1),
+  page: pageSchema.optional(),
 });
 
 /** A rule of a server, with each of the forms that a task can have it in, the strictest first. */
@@ -49,37 +79,60 @@ export interface ServerRule {
   readonly forms: readonly TaskRule[];
 }
 
+/** What a page says about a server besides its rules. */
+export type ServerPage = z.infer<typeof pageSchema>;
+
+export interface ServerPolicies {
+  readonly rules: readonly ServerRule[];
+  readonly page?: ServerPage | undefined;
+}
+
 /**
- * The rules of a server, none without a file. Throws a `UserError` that names the first rule with
- * an unknown tool or argument, or with texts that do not fit its condition.
+ * The rules of a server and its page, none without a file. Throws a `UserError` with the line of
+ * the first rule or statement that names an unknown tool or argument, or whose texts do not fit.
  */
-export function readServerRules(folder: string, server: Server): readonly ServerRule[] {
+export function readServerPolicies(folder: string, server: Server): ServerPolicies {
   const file = getTextFile(folder, server, "policies.json");
-  if (!existsSync(file)) return [];
-  return readJsonFile(policiesSchema, file).rules.map(rule => {
+  if (!existsSync(file)) return { rules: [] };
+  const text = readTextFile(file);
+  const { rules, page } = parseJson(policiesSchema, text, { file, noun: "a policies file" });
+  const fail = (path: readonly PropertyKey[], problem: string): never => {
+    throw new UserError(`${file}:${findLine(text, path)}: ${problem}`, "correct that entry");
+  };
+  const forms = rules.map((rule, i) => {
     const isMeant = (tool: Tool) =>
       rule.effect === "write" ? tool.effect === "write" : tool.destructive;
     const tools = rule.tools ?? [...server.tools.values()].filter(isMeant).map(it => it.name);
     const problem = findProblem({ ...rule, tools }, server);
-    if (problem !== undefined)
-      throw new UserError(`${file}: rule ${rule.id} ${problem}`, "correct that rule");
+    if (problem !== undefined) fail(["rules", i], `rule ${rule.id} ${problem}`);
     return {
       id: rule.id,
       isGeneral: rule.effect === "write",
       forms: listForms({ ...rule, tools }),
     };
   });
+  if (page && rules.every(it => it.demands === "confirm"))
+    fail(["page"], "the page needs a rule that decides more than what is confirmed");
+  for (const [s, { statements }] of (page?.sections ?? []).entries())
+    for (const [i, { example }] of statements.entries())
+      for (const [c, call] of example.calls.entries()) {
+        const problem = findCallProblem(call, server);
+        const at = ["page", "sections", s, "statements", i, "example", "calls", c];
+        if (problem !== undefined) fail(at, problem);
+      }
+  return { rules: forms, page };
 }
 
 type Rule = Omit<z.infer<typeof ruleSchema>, "tools"> & { readonly tools: string[] };
+
+const takes = ({ inputSchema }: Tool, key: string): boolean =>
+  Object.hasOwn((inputSchema["properties"] ?? {}) as object, key);
 
 function findProblem({ tools, effect, if: condition, text, because }: Rule, server: Server) {
   if (tools.length === 0) return "is about no tool";
   const unknown = tools.find(it => !server.tools.has(it));
   if (unknown !== undefined) return `names ${unknown}, which ${server.name} does not have`;
-  const takes = (tool: string, key: string) =>
-    Object.hasOwn((server.tools.get(tool)!.inputSchema["properties"] ?? {}) as object, key);
-  if (condition && !effect && !tools.some(it => takes(it, condition.argument)))
+  if (condition && !effect && !tools.some(it => takes(server.tools.get(it)!, condition.argument)))
     return `depends on ${condition.argument}, which none of its tools takes`;
   const slots = [...`${text} ${because}`.matchAll(/\{(\w+)\}/g)].map(it => it[1]!);
   const known =
@@ -92,6 +145,16 @@ function findProblem({ tools, effect, if: condition, text, because }: Rule, serv
   return slot === undefined
     ? undefined
     : `has the slot {${slot}}, which its condition does not fill`;
+}
+
+function findCallProblem(
+  { name, arguments: args }: z.infer<typeof callSchema>,
+  server: Server,
+): string | undefined {
+  const tool = server.tools.get(name);
+  if (!tool) return `the example calls ${name}, which ${server.name} does not have`;
+  const key = Object.keys(args).find(it => !takes(tool, it));
+  return key === undefined ? undefined : `the example passes ${key}, which ${name} does not take`;
 }
 
 function listForms({ id, demands, tools, if: condition, text, because }: Rule): TaskRule[] {
@@ -120,11 +183,11 @@ function listForms({ id, demands, tools, if: condition, text, because }: Rule): 
   return [create(condition, {})];
 }
 
-/** The rules of each server, by name. */
-export const readRulesOfServers = (
+/** The rules and pages of the servers, by name. */
+export const readPoliciesOfServers = (
   resources: string,
   servers: Iterable<readonly [string, Server]>,
-): ReadonlyMap<string, readonly ServerRule[]> =>
+): ReadonlyMap<string, ServerPolicies> =>
   new Map(
-    [...servers].map(([name, it]) => [name, readServerRules(join(resources, "servers"), it)]),
+    [...servers].map(([name, it]) => [name, readServerPolicies(join(resources, "servers"), it)]),
   );

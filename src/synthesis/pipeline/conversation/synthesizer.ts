@@ -18,7 +18,8 @@ import { GraphTeacher } from "../../teachers/graphTeacher.ts";
 import type { Abstentions } from "../../text/abstentions.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../../text/crossServerLinks.ts";
 import { readStyleGuide, type StyleGuide } from "../../text/personas.ts";
-import { readRulesOfServers } from "../../text/serverPolicies.ts";
+import { readConduct } from "../../text/policyPages.ts";
+import { readPoliciesOfServers } from "../../text/serverPolicies.ts";
 import type { ServerTemplates } from "../../text/templates.ts";
 import { readRecoveries, type ServerRecoveries } from "../../text/recoveries.ts";
 import { readScenarios } from "../../text/scenarios.ts";
@@ -102,7 +103,7 @@ export class Synthesizer {
       [...catalog.servers.keys(), ...catalog.own.keys()].map(it => [it, catalog.listFixtures(it)]),
     );
     const hasDefaultFixtures = options.variantsPerFixture === undefined && catalog.hasWorlds;
-    const rules = readRulesOfServers(
+    const policies = readPoliciesOfServers(
       resources,
       preset.policyShare > 0
         ? new Map([...catalog.servers, ...servers.map(it => [it, catalog.getServer(it)] as const)])
@@ -129,7 +130,10 @@ export class Synthesizer {
       servers,
       homes: options.homes ?? servers,
       listFixtures: it => fixtures.get(it)!,
-      getRules: it => rules.get(it) ?? [],
+      policies: {
+        getPolicies: it => policies.get(it) ?? { rules: [] },
+        conduct: readConduct(resources),
+      },
     };
     this.specifyTask =
       specifier ?? ((target, random) => specifyTask(this.#context, target, random));

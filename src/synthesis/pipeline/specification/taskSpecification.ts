@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../../environment/random.ts";
 import type { Task } from "../../../trajectory/task.ts";
-import type { TaskPolicy, TaskRule } from "../../../trajectory/taskRules.ts";
+import type { TaskPolicy } from "../../../trajectory/taskRules.ts";
 import {
   computeRarity,
   drawChain,
@@ -28,7 +28,7 @@ import { localizePlan, planCrossServerTask, type CrossServerPlan } from "./cross
 import { chooseFixtures, type FixtureSource, type ServerFixture } from "./worlds.ts";
 import { isHeldOut } from "../split.ts";
 import { areRelatedServers } from "../menu/menu.ts";
-import type { ServerRule } from "../../text/serverPolicies.ts";
+import { choosePolicy, type PolicyTexts } from "./taskPolicies.ts";
 
 /** The paper's shares, and ours: look-ups in whole lists, and tools without dependencies. */
 const shares = {
@@ -118,8 +118,8 @@ export interface SpecificationContext extends FixtureSource {
   readonly styleGuide: StyleGuide;
   readonly uses: UseCounts;
   readonly verdicts: EdgeVerdicts;
-  /** The rules that a task on a server can have. */
-  readonly getRules: PolicySource["getRules"];
+  /** The rules and pages that a task can have. */
+  readonly policies: PolicyTexts;
 }
 
 /** Attempt number n, and the server and kind of task that it is for. */
@@ -185,10 +185,11 @@ export function specifyTask(
       ? choosePolicy(
           {
             home: neededServers[0]!,
+            state: catalog.getFixture(neededServers[0]!, fixtures[0]!.fixture).state,
             otherServers,
             tools: scenario?.tools ?? chain,
-            getRules: context.getRules,
           },
+          context.policies,
           random,
         )
       : undefined;
@@ -379,78 +380,6 @@ function drawScenario(
     ? undefined
     : random.pickWeighted(plans, it => weights.get(limitLength(it.tools.length)) ?? 0.01);
 }
-
-// Chooses the rules that hold in a task: one that may matter, or not, and others.
-
-/**
- * How often the rules are a page: those of the server and of the others on the menu. How often a
- * page wants every write confirmed. Of a few rules, how often the first is about a tool that the
- * conversation calls. How often the strictest form of a rule is chosen.
- */
-const ruleShares = {
-  page: 0.5,
-  allConfirmed: 0.5,
-  relevant: 0.95,
-  strictest: 0.9,
-  second: 0.6,
-  third: 0.4,
-  ofOtherServer: 0.3,
-};
-
-interface PolicySource {
-  /** The server that the conversation is about. */
-  readonly home: string;
-  readonly otherServers: readonly string[];
-  /** Full names of the tools that the conversation probably calls. */
-  readonly tools: readonly string[];
-  readonly getRules: (server: string) => readonly ServerRule[];
-}
-
-/** The rules of a task, or undefined if its server has none. */
-function choosePolicy(source: PolicySource, random: Random): TaskPolicy | undefined {
-  const { home, otherServers, getRules } = source;
-  if (getRules(home).length === 0) return undefined;
-  if (!random.boolean(ruleShares.page)) return { rules: chooseFewRules(source, random) };
-  return { rules: [home, ...otherServers].flatMap(it => choosePage(getRules(it), random)) };
-}
-
-/** One form of each rule of a server; those that every write is confirmed, or those of some tools. */
-function choosePage(own: readonly ServerRule[], random: Random): readonly TaskRule[] {
-  const general = own.filter(it => it.isGeneral);
-  const special = own.filter(it => !it.isGeneral);
-  const order = random.boolean(ruleShares.allConfirmed) ? [...general, ...special] : special;
-  const rules: TaskRule[] = [];
-  for (const it of order) if (isFree(it, rules)) rules.push(chooseForm(it, random));
-  return rules;
-}
-
-/** One to three rules, the first of which probably matters. */
-function chooseFewRules(
-  { home, otherServers, tools, getRules }: PolicySource,
-  random: Random,
-): TaskRule[] {
-  const own = getRules(home).filter(it => !it.isGeneral);
-  const isRelevant = ({ forms }: ServerRule) => forms[0]!.tools.some(it => tools.includes(it));
-  const relevant = random.boolean(ruleShares.relevant) ? own.filter(isRelevant) : [];
-  const rules: TaskRule[] = [chooseForm(random.pick(relevant.length > 0 ? relevant : own), random)];
-  for (const share of [ruleShares.second, ruleShares.third]) {
-    if (!random.boolean(share)) continue;
-    const isOther = otherServers.length > 0 && random.boolean(ruleShares.ofOtherServer);
-    const from = getRules(isOther ? random.pick(otherServers) : home);
-    const free = from.filter(it => !it.isGeneral && isFree(it, rules));
-    if (free.length > 0) rules.push(random.pick(random.pick(free).forms));
-  }
-  return random.shuffle(rules);
-}
-
-const chooseForm = ({ forms }: ServerRule, random: Random): TaskRule =>
-  random.boolean(ruleShares.strictest) ? forms[0]! : random.pick(forms);
-
-/** Whether no rule demands the same of one of its tools. */
-const isFree = ({ forms }: ServerRule, rules: readonly TaskRule[]): boolean =>
-  !rules.some(
-    it => it.demands === forms[0]!.demands && it.tools.some(tool => forms[0]!.tools.includes(tool)),
-  );
 
 // Decides in which tasks the assistant has to recover from something, and from what: by the shares,
 // and more often what has been rare so far, because not every conversation has a place for it.
