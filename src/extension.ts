@@ -35,7 +35,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const findTask = (id: string) => tasks.findTask(id);
 
   const { registerTrajectories } = await load(() => import("./editor/attempts/register.ts"));
-  const { transcripts, trajectoryDebugger, rewardPages } = registerTrajectories(context, {
+  const { transcripts, trajectoryDebugger, rewardPages, notes } = registerTrajectories(context, {
     folder,
     files,
     definitions,
@@ -62,7 +62,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   });
 
   const { registerAttempts } = await load(() => import("./editor/comparison/register.ts"));
-  registerAttempts(context, { folder, definitions, tasks, runs, transcripts });
+  registerAttempts(context, { folder, definitions, tasks, runs, transcripts, notes });
 
   const { registerLinks } = await load(() => import("./editor/links/register.ts"));
   registerLinks(context, { tasks, runs, transcripts });

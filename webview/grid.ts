@@ -34,6 +34,8 @@ interface GridContent<Column extends GridColumn> {
 interface GridListeners {
   readonly onSort: (column: string) => void;
   readonly onOpen: (position: number) => void;
+  /** The space bar was pressed on a row. */
+  readonly onToggle?: (position: number, isRange: boolean) => void;
 }
 
 /** Pixels, as in the style sheet. */
@@ -68,8 +70,8 @@ export class Grid<Column extends GridColumn> {
     new ResizeObserver(() => this.#scheduleDrawing()).observe(this.element);
     this.element.addEventListener("keydown", it => this.#handleKey(it));
     this.#body.addEventListener("dblclick", ({ target }) => {
-      // a button has been clicked twice
-      if (target instanceof Element && target.closest("button")) return;
+      // a control has been clicked twice
+      if (target instanceof Element && target.closest("button, input")) return;
       const position = this.#findPosition(target);
       if (position !== undefined) listeners.onOpen(position);
     });
@@ -239,6 +241,11 @@ export class Grid<Column extends GridColumn> {
       event.preventDefault();
       return this.#listeners.onOpen(current);
     }
+    const { onToggle } = this.#listeners;
+    if (event.key === " " && (event.target as Element).matches("tr") && current >= 0 && onToggle) {
+      event.preventDefault();
+      return onToggle(current, event.shiftKey);
+    }
     const { offsetHeight } = this.#headGroup;
     const page = Math.max(
       1,
@@ -281,7 +288,8 @@ export class Grid<Column extends GridColumn> {
 /** The Tab key goes to one row only, and to its buttons. */
 function setTabStop(row: HTMLElement, isStop: boolean): void {
   row.tabIndex = isStop ? 0 : -1;
-  for (const it of row.querySelectorAll<HTMLElement>("button")) it.tabIndex = isStop ? 0 : -1;
+  for (const it of row.querySelectorAll<HTMLElement>("button, input"))
+    it.tabIndex = isStop ? 0 : -1;
 }
 
 /** Replaces the children of an element, and leaves those in place that it has already. */

@@ -88,6 +88,11 @@ export const work = defineCommand({
       const { attemptTask } = await import("../app/work.ts");
       return finish(await attemptTask(request, await createContext(request, signal)));
     });
+    channel.handle("createConversations", async (request, signal) => {
+      const { createConversations } = await import("../app/export/conversations.ts");
+      const { catalog } = await createContext(request, signal);
+      return finish(createConversations(request, catalog));
+    });
     channel.handle("prepareEngine", async (request, signal) => {
       await prepareEngineFor(request, await createContext(request, signal));
       return finish({});

@@ -1,7 +1,9 @@
 /** What the page with the table of attempts shows, and its requests and events. Types only. */
 import type { ScoredRows, ScoringResult } from "../run/scoreAttempts.ts";
+import type { AttemptNotes } from "../run/attemptNotes.ts";
 import type { PageContract } from "./pageChannel.ts";
 
+export type { AttemptNote, AttemptNotes } from "../run/attemptNotes.ts";
 export type { AttemptRow, PartWeights } from "../run/attemptRow.ts";
 export type { ScoredRows } from "../run/scoreAttempts.ts";
 
@@ -29,8 +31,16 @@ export interface AttemptsView {
   /** Totals are never below 0 under this profile. */
   readonly hasFloor: boolean;
   readonly selected: SelectedAttempt | null;
+  readonly noted: NotedAttempts;
   /** The filter to begin with; absent if the page keeps its own. */
   readonly filter?: string;
+}
+
+/** The notes on the attempts. */
+export interface NotedAttempts {
+  readonly notes: AttemptNotes;
+  /** Why they cannot be read. */
+  readonly problem?: string;
 }
 
 /** How scoring ended. */
@@ -52,6 +62,12 @@ export interface AttemptsPage extends PageContract {
     open: { params: { row: number; view: AttemptView }; result: null };
     /** Selects the attempt of a row to compare, or compares it with the selected one. */
     compare: { params: { row: number }; result: null };
+    /** Asks what to change in the note on the attempt of a row. */
+    note: { params: { row: number }; result: null };
+    /** Asks for the name of a new file with the tasks of these rows, and writes it. */
+    writeTasks: { params: { rows: number[] }; result: null };
+    /** The same for a file with their conversations, for fine-tuning. */
+    writeConversations: { params: { rows: number[] }; result: null };
     /** Shows the attempt of a row beside the others at its task, in the same step of its run. */
     openGroup: { params: { row: number }; result: null };
   };
@@ -62,6 +78,7 @@ export interface AttemptsPage extends PageContract {
     ended: ScoringEnd;
     /** Another attempt was selected to compare others with, or none. */
     selected: SelectedAttempt | null;
+    noted: NotedAttempts;
     /** Only attempts that match this filter are to be shown. */
     filtered: string;
   };

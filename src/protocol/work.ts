@@ -124,6 +124,20 @@ export interface EngineWork {
   readonly fixtures: readonly string[];
 }
 
+/** Attempts as the rows of a file for fine-tuning. */
+export interface ConversationsWork {
+  readonly attempts: readonly { readonly task: Task; readonly trajectory: Trajectory }[];
+  readonly fixtures: readonly string[];
+}
+
+export interface ConversationsResult {
+  /** The lines of the file. */
+  readonly lines: readonly string[];
+  /** The number of attempts whose tasks cannot be opened, and why the first one cannot. */
+  readonly leftOut: number;
+  readonly reason?: string;
+}
+
 /** How far some work is. */
 export interface WorkProgress {
   readonly done: number;
@@ -152,6 +166,7 @@ export type ProgramMessages = {
     evaluate: { params: EvaluationWork; result: EvaluationResult };
     attempt: { params: AttemptWork; result: object };
     prepareEngine: { params: EngineWork; result: object };
+    createConversations: { params: ConversationsWork; result: ConversationsResult };
     scoreAttempts: { params: ScoringWork; result: ScoringResult };
   };
   notifications: object;

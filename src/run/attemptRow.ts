@@ -4,6 +4,7 @@
  */
 import { partNames, type Breakdown } from "../reward/breakdown.ts";
 import type { LineRange } from "../storage/lineIndex.ts";
+import { getAttemptKey } from "./attemptNotes.ts";
 import { getTaskCluster } from "../trajectory/seenTasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import { listCalls, type Trajectory } from "../trajectory/trajectory.ts";
@@ -17,6 +18,8 @@ export interface AttemptRow {
   readonly attempt?: number;
   /** Its number, from 0, in its line of another software's file. */
   readonly part?: number;
+  /** What notes on the attempt are kept under. */
+  readonly key: string;
   /** The id of its task, or of the attempt itself if it names none. */
   readonly task: string;
   /** The first message of the user, shortened. */
@@ -81,6 +84,7 @@ export function createAttemptRow(
   const error = failed && describeFailedCall(failed);
   return {
     ...place,
+    key: getAttemptKey(trajectory),
     task: header.task || header.id,
     request: truncate(events.find(it => it.kind === "user")?.text ?? ""),
     servers: header.servers.map(it => it.name),

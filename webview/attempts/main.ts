@@ -4,6 +4,7 @@ import type {
   AttemptsPage,
   AttemptsView,
   AttemptView,
+  NotedAttempts,
   PartWeights,
   ScoringEnd,
   SelectedAttempt,
@@ -21,6 +22,7 @@ import {
   haveRewards,
   sortIndices,
 } from "./rowOrder.ts";
+import { RowSelection } from "./selection.ts";
 import { computeTotal, describeOrder, WeightSliders } from "./weights.ts";
 
 /** What is restored after a reload. */
@@ -51,6 +53,7 @@ let totals: (number | undefined)[] = [];
 let order: readonly number[] = [];
 /** The attempt that was selected to compare others with, in this table or elsewhere. */
 let selected: SelectedAttempt | null = null;
+let noted: NotedAttempts = { notes: {} };
 
 const title = element("h1");
 const status = element("p", { class: "quiet", role: "status" });
@@ -68,6 +71,11 @@ const sliders = new WeightSliders(weights => {
   const { weights: _, ...rest } = state;
   save(weights ? { ...rest, weights } : rest, true);
 });
+const selection = new RowSelection({
+  onChange: update,
+  // the editor shows errors
+  onWrite: (what, chosen) => void channel.request(what, { rows: chosen }).catch(() => {}),
+});
 const grid = new Grid<Column>("Attempts", {
   onSort: column => {
     const { sort = firstSort } = state;
@@ -75,6 +83,9 @@ const grid = new Grid<Column>("Attempts", {
     save({ ...state, sort: { column, isDescending } });
   },
   onOpen: position => open(position, "transcript"),
+  onToggle: (position, isRange) => {
+    if (haveRewards(rows)) selection.toggle(order[position]!, isRange);
+  },
 });
 
 filter.value = state.filter ?? "";
@@ -88,6 +99,7 @@ page.replaceChildren(
   element("header", { class: "head" }, element("div", {}, title, status, problem, notes), refresh),
   element("div", { class: "filter" }, filter, failuresOnlyLabel),
   sliders.element,
+  selection.element,
   grid.element,
 );
 
@@ -105,6 +117,10 @@ channel.on("selected", it => {
   selected = it;
   scheduleUpdate(0);
 });
+channel.on("noted", it => {
+  noted = it;
+  scheduleUpdate(0);
+});
 channel.on("filtered", showFiltered);
 channel.request("load", null).then(begin, (error: Error) => (problem.textContent = error.message));
 
@@ -114,6 +130,8 @@ function begin(it: AttemptsView): void {
   ownWeights = {};
   end = undefined;
   selected = it.selected;
+  noted = it.noted;
+  selection.clear();
   title.textContent = `Attempts: ${escapeInvisible(it.title)}`;
   page.setAttribute("aria-busy", "false");
   save({ ...state, subject: it.subject });
@@ -146,7 +164,7 @@ function update(): void {
   const weights = { ...ownWeights, ...state.weights };
   const hasFloor = view?.hasFloor ?? false;
   totals = rows.map(it => (state.weights ? computeTotal(it, weights, hasFloor) : it.total));
-  const columns = createColumns(rows, ownWeights);
+  const columns = createColumns(rows, ownWeights, noted.notes);
   const sort = state.sort ?? firstSort;
   // rows without a reward stay in the order of their file
   const column =
@@ -156,11 +174,14 @@ function update(): void {
   const matches = createMatcher({
     text: state.filter ?? "",
     failuresOnly: state.failuresOnly ?? false,
+    notes: noted.notes,
   });
   const shown = rows.flatMap((it, i) => (matches(it) ? [i] : []));
   order = sortIndices(shown, i => [column.read(rows[i]!, totals[i]), totals[i]], sort.isDescending);
   showStatus();
-  failuresOnlyLabel.hidden = sliders.element.hidden = !haveRewards(rows);
+  selection.update(order);
+  const areScored = haveRewards(rows);
+  failuresOnlyLabel.hidden = sliders.element.hidden = selection.element.hidden = !areScored;
   sliders.update(weights, ownWeights, {
     current: describeOrder(rows, totals),
     own: describeOrder(
@@ -192,7 +213,9 @@ function showStatus(): void {
     ...(end ? [] : ["scoring…"]),
   ].join(" · ");
   notes.replaceChildren(...(end?.notes ?? []).map(it => element("li", {}, escapeInvisible(it))));
-  problem.textContent = end?.problem ? `${escapeInvisible(end.problem)}.` : "";
+  problem.textContent = [end?.problem, noted.problem]
+    .flatMap(it => (it ? [`${escapeInvisible(it)}.`] : []))
+    .join(" ");
 }
 
 function createCell(position: number, column: Column): HTMLElement {
@@ -206,20 +229,23 @@ function createCell(position: number, column: Column): HTMLElement {
       createOpenLink(text, `Open the transcript of ${describe(row)}`, position, "transcript"),
       element("span", { class: "quiet" }, ` ${escapeInvisible(row.request)}`),
     );
-  const tone =
-    column.name === "success" && row.success !== undefined
-      ? row.success
-        ? "good"
-        : "bad"
-      : undefined;
+  if (column.name === "success")
+    return element(
+      "td",
+      { class: row.success === undefined ? undefined : row.success ? "good" : "bad" },
+      selection.createCheckbox(index, describe(row)),
+      text,
+    );
   return element(
     "td",
-    {
-      class: column.isNumber ? "number" : tone,
-      title: column.name === "error" ? describeFailure(row, text) : undefined,
-    },
+    { class: column.isNumber ? "number" : undefined, title: findTitle(column, row, text) },
     text,
   );
+}
+
+function findTitle({ name }: Column, row: AttemptRow, text: string): string | undefined {
+  if (name === "note") return text;
+  return name === "error" ? describeFailure(row, text) : undefined;
 }
 
 /** What the cell has no room for; the reason stands in the cell itself if no call was refused. */
@@ -251,12 +277,18 @@ const createActions = (position: number): readonly HTMLElement[] => {
     { "aria-label": `Show the group of ${name}` },
     "Group",
   );
+  const note = createLink(
+    () => void channel.request("note", { row: index }),
+    { "aria-label": `Note on ${name}` },
+    "Note",
+  );
   return [
     createOpenLink("Step", `Step through ${name}`, position, "debugger"),
     ...(haveRewards(rows)
       ? [createOpenLink("Reward", `Show the reward of ${name}`, position, "reward")]
       : []),
     compare,
+    note,
     ...(row.step === undefined ? [] : [group]),
   ];
 };

@@ -1,5 +1,10 @@
 /** The columns of the table with their texts, and the order and the filter of its rows. */
-import type { AttemptRow, PartWeights } from "../../src/protocol/attemptsPage.ts";
+import type {
+  AttemptNote,
+  AttemptNotes,
+  AttemptRow,
+  PartWeights,
+} from "../../src/protocol/attemptsPage.ts";
 import type { GridColumn } from "../grid.ts";
 import { escapeInvisible, formatFixed } from "../text.ts";
 
@@ -7,15 +12,18 @@ interface RowFilter {
   /** Words and fields such as `server:banking`; all must match. */
   readonly text: string;
   readonly failuresOnly: boolean;
+  readonly notes: AttemptNotes;
 }
 
-const fields: Readonly<Record<string, (row: AttemptRow) => string>> = {
+const fields: Readonly<Record<string, (row: AttemptRow, note?: AttemptNote) => string>> = {
   task: it => it.task,
   server: it => it.servers.join(" "),
   kind: it => it.kind ?? "",
   split: it => it.split ?? "",
   policy: it => it.policy,
   error: it => it.error ?? it.reason ?? "",
+  note: (_, note) => (note ? formatNote(note) : ""),
+  tag: (_, note) => (note?.tags ?? []).map(it => `#${it}`).join(" "),
 };
 
 /** A field with a quoted value, in which a quote is doubled, or what stands between spaces. */
@@ -25,15 +33,22 @@ const tokens = /(\w+):"((?:[^"]|"")*)"|(?:(\w+):)?(\S+)/g;
  * Whether a row is shown. A field contains its value, and a quoted value is the whole field. A
  * token that is not a field is a word.
  */
-export function createMatcher({ text, failuresOnly }: RowFilter): (row: AttemptRow) => boolean {
+export function createMatcher({
+  text,
+  failuresOnly,
+  notes,
+}: RowFilter): (row: AttemptRow) => boolean {
   const checks = [...text.toLowerCase().matchAll(tokens)].map(
     ([token, quotedName, quoted, name = quotedName, value]) => {
       const read = name !== undefined && Object.hasOwn(fields, name) ? fields[name]! : undefined;
-      if (!read) return (row: AttemptRow) => getSearchText(row).includes(token);
-      if (quoted === undefined)
-        return (row: AttemptRow) => read(row).toLowerCase().includes(value!);
+      const readField = (row: AttemptRow) => read?.(row, notes[row.key]).toLowerCase() ?? "";
+      if (!read)
+        return (row: AttemptRow) =>
+          getSearchText(row).includes(token) ||
+          fields["note"]!(row, notes[row.key]).toLowerCase().includes(token);
+      if (quoted === undefined) return (row: AttemptRow) => readField(row).includes(value!);
       const whole = quoted.replaceAll('""', '"');
-      return (row: AttemptRow) => read(row).toLowerCase() === whole;
+      return (row: AttemptRow) => readField(row) === whole;
     },
   );
   return row => !(failuresOnly && row.success !== false) && checks.every(it => it(row));
@@ -137,6 +152,22 @@ const errorColumn: Column = {
 };
 const taskColumn: Column = { name: "task", title: "Task", width: 330, read: it => it.task };
 
+/** The verdict, the tags and the text of a note. */
+const formatNote = ({ verdict, tags, text }: AttemptNote): string =>
+  [...(verdict === undefined ? [] : [verdict]), ...tags.map(it => `#${it}`), text]
+    .filter(it => it !== "")
+    .join(" ");
+
+const createNoteColumn = (notes: AttemptNotes): Column => ({
+  name: "note",
+  title: "Note",
+  width: 200,
+  read: ({ key }) => {
+    const note = notes[key];
+    return note && formatNote(note);
+  },
+});
+
 const serverColumn: Column = {
   name: "server",
   title: "Server",
@@ -153,11 +184,13 @@ export const haveRewards = (rows: readonly AttemptRow[]): boolean =>
 export const createColumns = (
   rows: readonly AttemptRow[],
   weights: PartWeights,
+  notes: AttemptNotes = {},
 ): readonly Column[] => [
   // what tells failures apart comes first, so that a narrow panel shows it
   ...(haveRewards(rows) ? [successColumn, rewardColumn] : []),
   ...(rows.some(it => it.score !== undefined) ? [scoreColumn] : []),
   errorColumn,
+  ...(rows.some(it => Object.hasOwn(notes, it.key)) ? [createNoteColumn(notes)] : []),
   taskColumn,
   ...(rows.some(it => it.step !== undefined) ? [stepColumn] : []),
   ...(rows.some(it => it.attempt !== undefined) ? [attemptColumn] : []),

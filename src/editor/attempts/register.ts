@@ -21,6 +21,7 @@ import {
 import { RewardPages } from "./reward/rewardPages.ts";
 import type { FindTask } from "./storedAttempt.ts";
 import { TrajectoryDebugger, type LinePlace } from "./debug/trajectoryDebugger.ts";
+import { Notes } from "./attemptNotes.ts";
 import { Transcripts } from "./transcripts.ts";
 
 interface TrajectoryDependencies {
@@ -36,6 +37,7 @@ interface TrajectoriesFeature {
   readonly transcripts: Transcripts;
   readonly trajectoryDebugger: TrajectoryDebugger;
   readonly rewardPages: RewardPages;
+  readonly notes: Notes;
 }
 
 export function registerTrajectories(
@@ -43,11 +45,13 @@ export function registerTrajectories(
   { folder, files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
 ): TrajectoriesFeature {
   const transcripts = new Transcripts(definitions, findTask);
+  const notes = new Notes(folder);
   const trajectoryDebugger = new TrajectoryDebugger(transcripts, sessions);
   const rewardPages = new RewardPages(context.extensionUri, transcripts, trajectoryDebugger);
   files.provide("/transcripts/", uri => transcripts.getText(uri));
   context.subscriptions.push(
     transcripts,
+    notes,
     trajectoryDebugger,
     rewardPages,
     transcripts.onDidChange(uri => files.fireChange(uri)),
@@ -59,7 +63,7 @@ export function registerTrajectories(
     }),
     onDidChangeRewardProfile(() => transcripts.refresh()),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
-    ...registerTranscriptFeatures(transcripts),
+    ...registerTranscriptFeatures(transcripts, notes),
     ...registerIdFeatures(transcripts, new FixtureEntities(fixtures, files, definitions)),
   );
   const showOfferedTools = provideOfferedTools(files, transcripts);
@@ -74,7 +78,11 @@ export function registerTrajectories(
       rewardPages.open(attempt, { call: typeof call === "number" ? call : undefined }),
     copyCall: (transcript: Uri, call: number) => transcripts.copyCall(transcript, call),
     showOfferedTools: (attempt?: AttemptNode | Uri) => showOfferedTools(attempt),
+    noteAttempt: async (attempt?: AttemptNode | Uri) => {
+      const uri = transcripts.resolveUri(attempt);
+      await notes.edit(uri, await transcripts.read(uri));
+    },
     selectRewardProfile: () => selectRewardProfile(),
   });
-  return { transcripts, trajectoryDebugger, rewardPages };
+  return { transcripts, trajectoryDebugger, rewardPages, notes };
 }

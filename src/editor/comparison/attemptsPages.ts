@@ -3,12 +3,13 @@
  * scores its attempts and sends the page what it does not have yet.
  */
 import { setImmediate } from "node:timers/promises";
-import { Disposable, Uri, type WebviewPanel, window } from "vscode";
+import { commands, Disposable, Uri, type WebviewPanel, window } from "vscode";
 import { z } from "zod";
 import type {
   AttemptRow,
   AttemptsPage,
   AttemptsView,
+  NotedAttempts,
   PartWeights,
   ScoringEnd,
   SelectedAttempt,
@@ -41,7 +42,9 @@ import {
   listSources,
   listSubjectItems,
 } from "./attemptSubject.ts";
+import type { Notes } from "../attempts/attemptNotes.ts";
 import type { Comparison } from "./comparison.ts";
+import { writeConversations, writeTasks } from "./selectedAttempts.ts";
 import { type GroupPages, openAttemptIn, viewSchema } from "./groupPages.ts";
 
 export interface AttemptsDependencies extends ScoringDependencies {
@@ -50,9 +53,11 @@ export interface AttemptsDependencies extends ScoringDependencies {
   readonly transcripts: Transcripts;
   readonly groups: GroupPages;
   readonly comparison: Comparison;
+  readonly notes: Notes;
 }
 
 const rowParams = z.object({ row: z.int().min(0) });
+const rowsParams = z.object({ rows: z.array(z.int().min(0)).min(1) });
 
 export class AttemptsPages implements Disposable {
   readonly #dependencies: AttemptsDependencies;
@@ -68,6 +73,9 @@ export class AttemptsPages implements Disposable {
       // a fixture or the profile has changed
       dependencies.transcripts.onDidRefresh(() => {
         for (const it of this.#tables) it.restart();
+      }),
+      dependencies.notes.onDidChange(() => {
+        for (const it of this.#tables) it.sendNotes();
       }),
       dependencies.comparison.onDidSelect(() => {
         for (const it of this.#tables) it.sendSelected();
@@ -115,17 +123,18 @@ export class AttemptsPages implements Disposable {
 
   #createContent(text: string): PageContent<AttemptsPage> {
     const subject = JSON.parse(text) as AttemptSubject;
-    const { comparison, groups } = this.#dependencies;
-    const table = new AttemptTable(
-      subject,
-      async (profile, send, signal) => {
+    const { comparison, groups, notes } = this.#dependencies;
+    const table = new AttemptTable(subject, {
+      score: async (profile, send, signal) => {
         const files = (await this.#dependencies.tasks.listFiles()).map(it => it.fsPath);
         const sources = listSources(subject, files);
         return scoreTable({ sources, profile, send, signal }, this.#dependencies);
       },
-      getRewardProfile,
-      () => (comparison.selected ? { row: findRow(subject, comparison.selected) } : null),
-    );
+      getProfile: getRewardProfile,
+      getSelected: () =>
+        comparison.selected ? { row: findRow(subject, comparison.selected) } : null,
+      listNotes: () => notes.list(subject.path),
+    });
     return {
       options: {
         name: "attempts",
@@ -143,6 +152,21 @@ export class AttemptsPages implements Disposable {
         ),
         compare: answer(rowParams, async ({ row }) => {
           await comparison.selectOrCompare(getRowUri(subject, table.getRow(row)));
+          return null;
+        }),
+        note: answer(rowParams, async ({ row }) => {
+          const uri = getRowUri(subject, table.getRow(row));
+          await commands.executeCommand("prove.noteAttempt", uri);
+          return null;
+        }),
+        writeTasks: answer(rowsParams, async ({ rows }) => {
+          const chosen = rows.map(it => table.getRow(it));
+          await writeTasks({ subject, rows: chosen }, this.#dependencies);
+          return null;
+        }),
+        writeConversations: answer(rowsParams, async ({ rows }) => {
+          const chosen = rows.map(it => table.getRow(it));
+          await writeConversations({ subject, rows: chosen }, this.#dependencies);
           return null;
         }),
         openGroup: answer(rowParams, async ({ row }) => {
@@ -178,14 +202,20 @@ type ScoreSubject = (
   signal: AbortSignal,
 ) => Promise<ScoringResult>;
 
+/** What a table reads from elsewhere. */
+interface TableReads {
+  readonly score: ScoreSubject;
+  readonly getProfile: () => Profile;
+  readonly getSelected: () => SelectedAttempt | null;
+  readonly listNotes: () => NotedAttempts;
+}
+
 /** Rows that are sent together: writing a message of them takes a few milliseconds. */
 const batchRows = 500;
 
 export class AttemptTable {
   readonly subject: AttemptSubject;
-  readonly #score: ScoreSubject;
-  readonly #getProfile: () => Profile;
-  readonly #getSelected: () => SelectedAttempt | null;
+  readonly #reads: TableReads;
   #page: Page<AttemptsPage> | undefined;
   #rows: AttemptRow[] = [];
   #weights: PartWeights = {};
@@ -197,16 +227,9 @@ export class AttemptTable {
   /** The filter that the page begins with when it loads. */
   #filter: string | undefined;
 
-  constructor(
-    subject: AttemptSubject,
-    score: ScoreSubject,
-    getProfile: () => Profile,
-    getSelected: () => SelectedAttempt | null,
-  ) {
+  constructor(subject: AttemptSubject, reads: TableReads) {
     this.subject = subject;
-    this.#score = score;
-    this.#getProfile = getProfile;
-    this.#getSelected = getSelected;
+    this.#reads = reads;
   }
 
   /** Scores the attempts and sends them to the page once it has loaded. */
@@ -245,7 +268,12 @@ export class AttemptTable {
 
   /** Tells the page which attempt is selected for compare now. */
   sendSelected(): void {
-    this.#page?.sendEvent("selected", this.#getSelected());
+    this.#page?.sendEvent("selected", this.#reads.getSelected());
+  }
+
+  /** Tells the page the notes as they are now. */
+  sendNotes(): void {
+    this.#page?.sendEvent("noted", this.#reads.listNotes());
   }
 
   /** The row at a position. Throws a `UserError` if the table has begun again since. */
@@ -262,13 +290,14 @@ export class AttemptTable {
   }
 
   get #view(): AttemptsView {
-    const { name, formula } = this.#getProfile();
+    const { name, formula } = this.#reads.getProfile();
     return {
       subject: JSON.stringify(this.subject),
       title: getSubjectTitle(this.subject),
       profile: name,
       hasFloor: formula !== undefined,
-      selected: this.#getSelected(),
+      selected: this.#reads.getSelected(),
+      noted: this.#reads.listNotes(),
     };
   }
 
@@ -284,8 +313,8 @@ export class AttemptTable {
       this.#sendRows();
     };
     try {
-      const result = await this.#score(
-        this.#getProfile(),
+      const result = await this.#reads.score(
+        this.#reads.getProfile(),
         ({ rows, weights }) => {
           if (signal.aborted) return;
           this.#rows.push(...rows);

@@ -25,7 +25,7 @@ import type { TasksNode } from "../tasks/tasksTree.ts";
 import type { AttemptsDependencies, AttemptsPages } from "./attemptsPages.ts";
 import { findSubject, listSources, listSubjectItems } from "./attemptSubject.ts";
 
-interface MatrixDependencies extends Omit<AttemptsDependencies, "groups" | "comparison"> {
+interface MatrixDependencies extends Omit<AttemptsDependencies, "groups" | "comparison" | "notes"> {
   readonly attempts: AttemptsPages;
 }
 

@@ -30,6 +30,11 @@ export const icons = {
   checkpoint: createIcon("milestone"),
   metrics: createIcon("graph-line"),
   settings: createIcon("settings"),
+  good: createIcon("thumbsup"),
+  bad: createIcon("thumbsdown"),
+  tag: createIcon("tag"),
+  note: createIcon("comment"),
+  removed: createIcon("trash"),
   warning: createIcon("warning", "list.warningForeground"),
 } as const;
 

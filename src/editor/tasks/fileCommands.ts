@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { commands, Uri } from "vscode";
+import { getNotesFile } from "../../run/attemptNotes.ts";
 import { getRejectedFile } from "../../synthesis/pipeline/report/report.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { confirm, moveToTrash } from "../shared/notifications.ts";
@@ -43,8 +44,9 @@ export async function renameFile(folder: ProveFolder, node: FileNode): Promise<v
   if (chosen === name) return;
   const target = getTarget(chosen);
   await rename(file, target);
-  if (isTasksFile(file) && existsSync(getRejectedFile(file)))
-    await rename(getRejectedFile(file), getRejectedFile(target));
+  const targets = listCompanions(target);
+  for (const [i, it] of listCompanions(file).entries())
+    if (existsSync(it)) await rename(it, targets[i]!);
   folder.noteChange("tasks");
 }
 
@@ -61,11 +63,16 @@ export async function deleteFile(folder: ProveFolder, node: FileNode): Promise<v
   });
   if (!agreed) return;
   await moveToTrash(uri, name);
-  const rejected = getRejectedFile(uri.fsPath);
-  if (isTasksFile(uri.fsPath) && existsSync(rejected))
-    await moveToTrash(Uri.file(rejected), basename(rejected));
+  for (const it of listCompanions(uri.fsPath))
+    if (existsSync(it)) await moveToTrash(Uri.file(it), basename(it));
   folder.noteChange("tasks");
 }
+
+/** The files beside a file that belong to it, if they exist. */
+const listCompanions = (file: string): readonly string[] => [
+  getNotesFile(file),
+  ...(isTasksFile(file) ? [getRejectedFile(file)] : []),
+];
 
 const isTasksFile = (file: string) => file.endsWith(".tasks.jsonl");
 

@@ -18,6 +18,7 @@ type Page = Parameters<InstanceType<typeof AttemptTable>["attach"]>[0];
 
 const createRow = (task: string): AttemptRow => ({
   line: { number: 1, offset: 0, bytes: 1 },
+  key: task,
   task,
   request: "",
   servers: [],
@@ -37,10 +38,13 @@ function createTable() {
   const selection: { current: SelectedAttempt | null } = { current: null };
   const table = new AttemptTable(
     { kind: "tasks", path: "/w/prove/tasks/few.tasks.jsonl" },
-    (_, send, signal) =>
-      new Promise((resolve, reject) => runs.push({ send, signal, resolve, reject })),
-    () => paperProfile,
-    () => selection.current,
+    {
+      score: (_, send, signal) =>
+        new Promise((resolve, reject) => runs.push({ send, signal, resolve, reject })),
+      getProfile: () => paperProfile,
+      getSelected: () => selection.current,
+      listNotes: () => ({ notes: {} }),
+    },
   );
   const events: (readonly [name: string, body: unknown])[] = [];
   const page = { sendEvent: (...event: [string, unknown]) => void events.push(event) };

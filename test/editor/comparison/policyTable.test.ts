@@ -18,6 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const createRow = (task: string, policy: string, success: boolean): AttemptRow => ({
   line: { number: 1, offset: 0, bytes: 1 },
+  key: "0123456789abcdef",
   task,
   request: "Pay the rent.",
   servers: [],

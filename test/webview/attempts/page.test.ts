@@ -2,7 +2,7 @@
 /** The page with the table of attempts: its columns, its order, and what a row offers. */
 import { expect, test } from "vitest";
 import type { AttemptRow, AttemptsPage, AttemptsView } from "../../../src/protocol/attemptsPage.ts";
-import { openPage } from "../openPage.ts";
+import { openPage, press } from "../openPage.ts";
 
 const view: AttemptsView = {
   subject: '{"kind":"run","path":"/home/user/prove/runs/first"}',
@@ -10,10 +10,12 @@ const view: AttemptsView = {
   profile: "paper",
   hasFloor: false,
   selected: null,
+  noted: { notes: {} },
 };
 
 const createRow = (number: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
   line: { number, offset: 100 * number, bytes: 50 },
+  key: `key-${number}`,
   task: `banking-${number}`,
   request: "Pay the rent.",
   servers: ["banking"],
@@ -49,7 +51,7 @@ test("what tells failures apart comes first, and the buttons come last", async (
   expect(page.listNames("columnheader").at(-1)).toBe("Open");
   const [failure, success] = readRows(page);
   expect(failure!.slice(0, 4)).toEqual(["no", "0.400", error, "banking-2 Pay the rent."]);
-  expect(failure!.at(-1)).toBe("StepRewardCompare");
+  expect(failure!.at(-1)).toBe("StepRewardCompareNote");
   expect(success![0]).toBe("yes");
 });
 
@@ -91,4 +93,56 @@ test("a filter that the editor sets shows only what matches, also in a page that
   await page.sendEvent("filtered", 'task:"banking-11"');
   expect(readRows(page).map(it => it[3])).toEqual(["banking-11 Pay the rent."]);
   expect((page.find("searchbox", /./) as HTMLInputElement).value).toBe('task:"banking-11"');
+});
+
+const notes = {
+  "key-2": { verdict: "bad", tags: ["slow", "<b>date</b>"], text: "asks [twice](command:x)" },
+} as const;
+
+test("notes have a column, tags with markup are text, and the filter finds them", async () => {
+  const page = await open([createRow(1), createRow(2)]);
+  await page.sendEvent("noted", { notes });
+  await expect.poll(() => page.listNames("columnheader")).toContain("Note");
+  const shown = "bad #slow #<b>date</b> asks [twice](command:x)";
+  expect(readRows(page).map(it => it[3])).toEqual(["", shown]);
+  expect(page.main.querySelector("b")).toBeNull();
+  for (const filter of ["tag:slow", "note:bad", "twice", 'tag:"#slow #<b>date</b>"']) {
+    await page.sendEvent("filtered", filter);
+    expect(readRows(page).map(it => it[3])).toEqual([shown]);
+  }
+});
+
+test("notes that cannot be read are reported, and the attempts are listed", async () => {
+  const page = await open([createRow(1)]);
+  await page.sendEvent("noted", { notes: {}, problem: "a.notes.json is not JSON" });
+  await expect.poll(() => page.find("alert", /./).textContent).toBe("a.notes.json is not JSON.");
+  expect(readRows(page)).toHaveLength(1);
+});
+
+test("selected attempts are written to new files, with those that a filter hides", async () => {
+  const page = await open([createRow(1), createRow(2), createRow(3)]);
+  const listButtons = () => page.listNames("button").filter(it => it.startsWith("New "));
+  expect(listButtons()).toEqual([]);
+  page.find("checkbox", "Select banking-1").dispatchEvent(new MouseEvent("click"));
+  page
+    .find("checkbox", "Select banking-3")
+    .dispatchEvent(new MouseEvent("click", { shiftKey: true }));
+  page.find("checkbox", "Select banking-2").dispatchEvent(new MouseEvent("click"));
+  await page.sendEvent("filtered", "task:banking-1");
+  expect(page.text).toContain("2 selected, 1 of them not shown");
+  page.click("button", "New Tasks File From Selection…");
+  page.click("button", "New Fine-Tuning File From Selection…");
+  expect(page.requests).toEqual([
+    { name: "writeTasks", params: { rows: [0, 2] } },
+    { name: "writeConversations", params: { rows: [0, 2] } },
+  ]);
+});
+
+test("the space bar selects the focused row", async () => {
+  const page = await open([createRow(1), createRow(2)]);
+  page.main.querySelector<HTMLElement>("tr[data-key='1']")!.focus();
+  press(" ");
+  expect(page.text).toContain("1 selected");
+  press(" ");
+  expect(page.text).not.toContain("selected");
 });

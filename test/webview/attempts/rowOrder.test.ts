@@ -10,6 +10,7 @@ import {
 
 const row: AttemptRow = {
   line: { number: 1, offset: 0, bytes: 1 },
+  key: "0123456789abcdef",
   task: "banking-1",
   request: "Move 50 euros to my Savings.",
   servers: ["banking", "calendar"],
@@ -26,7 +27,7 @@ const row: AttemptRow = {
 };
 
 const checkMatch = (text: string, expected: boolean) =>
-  expect(createMatcher({ text, failuresOnly: false })(row)).toBe(expected);
+  expect(createMatcher({ text, failuresOnly: false, notes: {} })(row)).toBe(expected);
 
 test("all words must occur, in any case", () => checkMatch("SAVINGS 50", true));
 test("a word that does not occur hides the row", () => checkMatch("savings porto", false));
@@ -41,13 +42,17 @@ test("a quoted value is the whole field", () => {
   checkMatch("task:banking", true);
 });
 test("a quoted value can have spaces, and quotes that are doubled", () => {
-  const match = createMatcher({ text: 'policy:"the ""big"" one" euros', failuresOnly: false });
+  const match = createMatcher({
+    text: 'policy:"the ""big"" one" euros',
+    failuresOnly: false,
+    notes: {},
+  });
   expect(match({ ...row, policy: 'The "big" one' })).toBe(true);
   expect(match({ ...row, policy: "The big one" })).toBe(false);
 });
 
 test("only failures are shown on demand, not what has no reward", () => {
-  const matches = createMatcher({ text: "", failuresOnly: true });
+  const matches = createMatcher({ text: "", failuresOnly: true, notes: {} });
   expect(matches(row)).toBe(true);
   expect(matches({ ...row, success: true })).toBe(false);
   const { success: _, ...unscored } = row;
@@ -92,8 +97,8 @@ test("a failure without a refused call says why it failed", () => {
 });
 
 test("the attempts of other software have the score of their file in place of a reward", () => {
-  const { line, request, policy, calls, error } = row;
-  const shared = { line, request, servers: [], policy, calls, error: error! };
+  const { line, key, request, policy, calls, error } = row;
+  const shared = { line, key, request, servers: [], policy, calls, error: error! };
   const own = { ...shared, task: "s1/epoch-1", attempt: 0, score: 0.25, scores: {} };
   expect(createColumns([own], {}).map(it => [it.title, formatCell(it, own, undefined)])).toEqual([
     ["Score", "0.25"],

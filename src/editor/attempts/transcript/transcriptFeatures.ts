@@ -6,7 +6,7 @@
 import {
   CodeLens,
   type CodeLensProvider,
-  type Disposable,
+  Disposable,
   DocumentSymbol,
   type DocumentSymbolProvider,
   EvaluatableExpression,
@@ -26,11 +26,14 @@ import {
   window,
   workspace,
 } from "vscode";
+import { emptyNote } from "../../../run/attemptNotes.ts";
 import { isCallNote } from "../../../trajectory/transcript.ts";
+import { UserError } from "../../../userError.ts";
 import { createHoverText } from "../../shared/notifications.ts";
 import { toPlainLine, truncateText } from "../../shared/text.ts";
 import type { ReadOnlyFiles } from "../../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "../attemptLocation.ts";
+import { describeNote, type Notes } from "../attemptNotes.ts";
 import type { OpenAttempt, Transcripts } from "../transcripts.ts";
 import { describeTool, formatOfferedTools, formatSignature } from "./offeredTools.ts";
 import { describeCallReward, describeRewardHint, listRewardHints } from "./rewardHints.ts";
@@ -38,8 +41,11 @@ import { listFolds, listOutline, type OutlineKind, type OutlineNode } from "./tr
 
 const language = { language: "prove-trajectory" };
 
-export const registerTranscriptFeatures = (transcripts: Transcripts): Disposable[] => [
-  languages.registerCodeLensProvider(language, createCodeLensProvider(transcripts)),
+export const registerTranscriptFeatures = (
+  transcripts: Transcripts,
+  notes: Notes,
+): Disposable[] => [
+  languages.registerCodeLensProvider(language, createCodeLensProvider(transcripts, notes)),
   languages.registerHoverProvider(language, createHoverProvider(transcripts)),
   languages.registerInlayHintsProvider(language, createHintsProvider(transcripts)),
   languages.registerEvaluatableExpressionProvider(language, expressionProvider),
@@ -47,9 +53,13 @@ export const registerTranscriptFeatures = (transcripts: Transcripts): Disposable
   languages.registerFoldingRangeProvider(language, createFoldingProvider(transcripts)),
 ];
 
-const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => ({
-  // an editor that loses the focus before it has asked for its lenses only asks when told to
-  onDidChangeCodeLenses: (listen: () => void) => window.onDidChangeActiveTextEditor(() => listen()),
+const createCodeLensProvider = (transcripts: Transcripts, notes: Notes): CodeLensProvider => ({
+  onDidChangeCodeLenses: (listen: () => void) =>
+    Disposable.from(
+      // an editor that loses the focus before it has asked for its lenses only asks when told to
+      window.onDidChangeActiveTextEditor(() => listen()),
+      notes.onDidChange(() => listen()),
+    ),
   async provideCodeLenses({ uri }) {
     const attempt = await transcripts.getAttempt(uri);
     const { reward, rejected, trajectory } = attempt;
@@ -79,10 +89,30 @@ const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => (
         command: "prove.showOfferedTools",
         arguments: [uri],
       }),
+      new CodeLens(top, {
+        title: formatNoteLens(notes, uri, attempt),
+        command: "prove.noteAttempt",
+        arguments: [uri],
+      }),
       ...createCallLenses(uri, attempt),
     ];
   },
 });
+
+/** A damaged file of notes is reported when a note is to be changed. */
+function formatNoteLens(notes: Notes, uri: Uri, attempt: OpenAttempt): string {
+  let note = emptyNote;
+  try {
+    note = notes.get(uri, attempt);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return "$(warning) Notes cannot be read";
+  }
+  const icon = note.verdict === undefined ? "comment" : `thumbs${upOrDown[note.verdict]}`;
+  return `$(${icon}) ${toPlainLine(truncateText(describeNote(note), 120)) || "Note…"}`;
+}
+
+const upOrDown = { good: "up", bad: "down" } as const;
 
 /** The lenses above each call. */
 const createCallLenses = (uri: Uri, { trajectory, transcript, reward }: OpenAttempt): CodeLens[] =>
