@@ -97,7 +97,7 @@ failuresOnly.addEventListener("change", () =>
 refresh.addEventListener("click", () => void channel.request("refresh", null));
 page.replaceChildren(
   element("header", { class: "head" }, element("div", {}, title, status, problem, notes), refresh),
-  element("div", { class: "filter" }, filter, failuresOnlyLabel),
+  element("div", { class: "filter" }, filter, failuresOnlyLabel, selection.allLabel),
   sliders.element,
   selection.element,
   grid.element,
@@ -181,7 +181,7 @@ function update(): void {
   showStatus();
   selection.update(order);
   const areScored = haveRewards(rows);
-  failuresOnlyLabel.hidden = sliders.element.hidden = selection.element.hidden = !areScored;
+  failuresOnlyLabel.hidden = sliders.element.hidden = selection.allLabel.hidden = !areScored;
   sliders.update(weights, ownWeights, {
     current: describeOrder(rows, totals),
     own: describeOrder(

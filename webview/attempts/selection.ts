@@ -9,12 +9,13 @@ interface SelectionListeners {
 }
 
 export class RowSelection {
+  /** What can be done with the selected rows; hidden without any. */
   readonly element: HTMLElement;
+  /** The checkbox that selects all rows that are shown. */
+  readonly allLabel: HTMLElement;
   readonly #listeners: SelectionListeners;
   readonly #all = element("input", { type: "checkbox" });
-  readonly #allLabel = element("label", {}, this.#all, "Select all");
   readonly #count = element("span", { role: "status" });
-  readonly #actions: HTMLElement;
   /** Rows by their places among all rows, in the order of the table when they are used. */
   readonly #selected = new Set<number>();
   /** The rows that are shown, in their order. */
@@ -30,9 +31,10 @@ export class RowSelection {
         else this.#selected.delete(it);
       listeners.onChange();
     });
-    this.#actions = element(
-      "span",
-      { class: "actions-of-selection" },
+    this.allLabel = element("label", {}, this.#all, "Select all");
+    this.element = element(
+      "div",
+      { class: "selection" },
       this.#count,
       createButton("New Tasks File From Selection…", () =>
         listeners.onWrite("writeTasks", this.#list()),
@@ -41,7 +43,6 @@ export class RowSelection {
         listeners.onWrite("writeConversations", this.#list()),
       ),
     );
-    this.element = element("div", { class: "selection" }, this.#allLabel, this.#actions);
   }
 
   /** Shows the selection among the rows that are shown now. Rows that are hidden stay selected. */
@@ -50,7 +51,7 @@ export class RowSelection {
     const count = shown.filter(it => this.#selected.has(it)).length;
     this.#all.checked = count > 0 && count === shown.length;
     this.#all.indeterminate = count > 0 && count < shown.length;
-    this.#actions.hidden = this.#selected.size === 0;
+    this.element.hidden = this.#selected.size === 0;
     const hidden = this.#selected.size - count;
     this.#count.textContent = `${formatInteger(this.#selected.size)} selected${hidden > 0 ? `, ${formatInteger(hidden)} of them not shown` : ""}`;
   }
