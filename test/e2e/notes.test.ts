@@ -1,6 +1,6 @@
 /**
- * Notes on attempts in the table and above the transcript, with changes from elsewhere and a damaged
- * file; and new files from selected attempts.
+ * Notes on attempts in the table and above the transcript, with changes from elsewhere and a
+ * damaged file; and new files from selected attempts.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -143,5 +143,5 @@ async function askForTags(
 }
 
 /** A note in one line; empty for an attempt without one. */
-export const describeNote = ({ verdict = "", tags, text }: AttemptNote): string =>
-  [verdict, tags.map(it => `#${it}`).join(" "), text].filter(it => it !== "").join(" · ");
+export const describeNote = ({ verdict, tags, text }: AttemptNote): string =>
+  [verdict ?? "", tags.map(it => `#${it}`).join(" "), text].filter(it => it !== "").join(" · ");
