@@ -93,6 +93,10 @@ export const work = defineCommand({
       const { catalog } = await createContext(request, signal);
       return finish(createConversations(request, catalog));
     });
+    channel.handle("readAttempt", async (request, signal) => {
+      const { readAsModel } = await import("../app/reading.ts");
+      return finish(await readAsModel(request, await createContext(request, signal)));
+    });
     channel.handle("prepareEngine", async (request, signal) => {
       await prepareEngineFor(request, await createContext(request, signal));
       return finish({});

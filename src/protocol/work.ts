@@ -107,6 +107,49 @@ export interface AttemptWork {
   readonly fixtures: readonly string[];
 }
 
+/** An attempt that a model reads as text and tokens. */
+export interface ReadingWork {
+  readonly task: Task;
+  readonly trajectory: Trajectory;
+  /** The model folder. */
+  readonly model: string;
+  /** Whether the model, or one with its tokenizer, made the attempt: its tokens are recorded. */
+  readonly isOwn: boolean;
+  readonly fixtures: readonly string[];
+}
+
+/** A conversation in the tokens of a model, in order. */
+export interface ModelReading {
+  readonly name: string;
+  readonly kind: "student" | "hugging-face";
+  /** The most tokens of a conversation. */
+  readonly context: number;
+  readonly parts: readonly ReadingPart[];
+  /** Why log-probabilities were not computed where they are not recorded. */
+  readonly note?: string;
+}
+
+export type ReadingPart =
+  /** What was appended: the prompt, results and what the user says. */
+  | { readonly kind: "given"; readonly text: string; readonly tokens: number }
+  /** A message of the policy, by its number. */
+  | {
+      readonly kind: "message";
+      readonly message: number;
+      /** Whether the tokens are those that were sampled, or the text was encoded for this. */
+      readonly isRecorded: boolean;
+      /** Where the log-probabilities come from; absent if there are none. */
+      readonly logprobs?: "recorded" | "computed";
+      readonly tokens: readonly ReadToken[];
+    };
+
+export interface ReadToken {
+  readonly id: number;
+  /** Its bytes as text, with `<0xE2>` for bytes that are no whole character. */
+  readonly text: string;
+  readonly logprob?: number;
+}
+
 /** A folder for a training with TRL or verl. */
 export interface EngineWork {
   readonly engine: "trl" | "verl";
@@ -165,6 +208,7 @@ export type ProgramMessages = {
     plan: { params: PlanWork; result: TrainingPlan };
     evaluate: { params: EvaluationWork; result: EvaluationResult };
     attempt: { params: AttemptWork; result: object };
+    readAttempt: { params: ReadingWork; result: ModelReading };
     prepareEngine: { params: EngineWork; result: object };
     createConversations: { params: ConversationsWork; result: ConversationsResult };
     scoreAttempts: { params: ScoringWork; result: ScoringResult };

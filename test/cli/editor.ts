@@ -41,7 +41,7 @@ export interface WorkOutcome {
  * resolves with the result and the progress.
  */
 export async function requestCountedWork<
-  Method extends "checkFit" | "plan" | "evaluate" | "attempt" | "prepareEngine",
+  Method extends "checkFit" | "plan" | "evaluate" | "attempt" | "readAttempt" | "prepareEngine",
 >(
   method: Method,
   params: ProgramMessages["requests"][Method]["params"],

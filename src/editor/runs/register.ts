@@ -20,6 +20,7 @@ import { AttemptForks, StudentAttempts } from "./studentAttempts.ts";
 import { EngineTraining } from "./engineTraining.ts";
 import { Evaluations } from "./evaluations.ts";
 import { FailingAttempts } from "./failingAttempts.ts";
+import { ModelPrompts } from "./modelPrompts.ts";
 import { PlanDocuments } from "./planPrompt.ts";
 import { deleteRun, exportMetrics, renameRun } from "./runFiles.ts";
 import { RunPages } from "./runPages.ts";
@@ -29,6 +30,11 @@ import { type RunsNode, RunsTree } from "./runsTree.ts";
 import { Training } from "./training.ts";
 import { TrainingQueue } from "./trainingQueue.ts";
 import { TrainingStatus } from "./trainingStatus.ts";
+
+/** What the menu of the Call Stack view passes. */
+interface StackFrame {
+  readonly sessionId: string;
+}
 
 interface RunDependencies {
   readonly folder: ProveFolder;
@@ -59,6 +65,7 @@ export function registerRuns(
   const evaluations = new Evaluations({ extensionUri, folder, tasks, runs, getPages });
   const attemptDependencies = { extensionUri, folder, runs, transcripts, workspaceState };
   const attempts = new StudentAttempts(attemptDependencies);
+  const prompts = new ModelPrompts({ extensionUri, folder, files, runs, transcripts });
   const keys = new EndpointKeys(context.secrets, context.globalState);
   const forks = new AttemptForks({ ...attemptDependencies, trajectoryDebugger, keys });
   const failingAttempts = new FailingAttempts({
@@ -109,6 +116,7 @@ export function registerRuns(
   subscriptions.push(
     runs,
     tree,
+    prompts,
     pages,
     queue,
     engines,
@@ -131,6 +139,11 @@ export function registerRuns(
     showTrainingLog: (node?: RunsNode) => engines.showLog(node?.monitor),
     showFailingAttempt: () => failingAttempts.show(),
     tryStudent: (attempt?: AttemptNode | Uri) => attempts.start(attempt),
+    // the menu of the call stack passes a frame
+    showPrompt: (attempt?: AttemptNode | Uri | StackFrame) =>
+      prompts.show(
+        attempt && "sessionId" in attempt ? trajectoryDebugger.getForkPoint().uri : attempt,
+      ),
     forkAttempt: () => forks.start(),
     evaluate: (node?: RunsNode) => evaluations.start(node),
     showRun: (node?: RunsNode) => pages.open(node),

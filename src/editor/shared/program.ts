@@ -144,7 +144,13 @@ export async function runWork<T>(
 /** Requests work, and shows its progress as a count. Throws as `runWork` does. */
 export const runCountedWork = <
   Method extends
-    "checkFit" | "plan" | "evaluate" | "attempt" | "prepareEngine" | "createConversations",
+    | "checkFit"
+    | "plan"
+    | "evaluate"
+    | "attempt"
+    | "readAttempt"
+    | "prepareEngine"
+    | "createConversations",
 >(
   method: Method,
   params: ProgramMessages["requests"][Method]["params"],

@@ -94,6 +94,11 @@ const createCodeLensProvider = (transcripts: Transcripts, notes: Notes): CodeLen
         command: "prove.noteAttempt",
         arguments: [uri],
       }),
+      new CodeLens(top, {
+        title: "$(eye) Show What the Model Saw",
+        command: "prove.showPrompt",
+        arguments: [uri],
+      }),
       ...createCallLenses(uri, attempt),
     ];
   },
