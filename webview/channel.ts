@@ -5,6 +5,7 @@
  */
 import type { EditorMessage, PageContract } from "../src/protocol/pageChannel.ts";
 import { element } from "./element.ts";
+import { setRewardDecimals } from "./text.ts";
 
 declare function acquireVsCodeApi(): {
   readonly postMessage: (message: unknown) => void;
@@ -43,6 +44,7 @@ interface PendingRequest {
 /** Opens the channel; a page may do so only once. */
 export function openChannel<Contract extends PageContract>(): Channel<Contract> {
   handleEditingKeys();
+  setRewardDecimals(document.body.dataset["rewardDecimals"]);
   const editor = acquireVsCodeApi();
   const pending = new Map<number, PendingRequest>();
   const listeners = new Map<string, (body: never) => void>();

@@ -20,6 +20,15 @@ export function formatFixed(value: number, decimals = 3): string {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
+let rewardDecimals = 3;
+
+/** Sets the decimals of rewards to those that the editor is set to, if it says so. */
+export function setRewardDecimals(decimals: string | undefined): void {
+  rewardDecimals = decimals === undefined ? 3 : Number(decimals);
+}
+
+export const formatReward = (reward: number): string => formatFixed(reward, rewardDecimals);
+
 /** Formats a difference with its sign, such as "+0.5000"; "±0" where no digit shows it. */
 export function formatChange(change: number, decimals: number): string {
   const text = formatFixed(change, decimals);

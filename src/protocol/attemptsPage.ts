@@ -32,6 +32,8 @@ export interface AttemptsView {
   readonly hasFloor: boolean;
   readonly selected: SelectedAttempt | null;
   readonly noted: NotedAttempts;
+  /** The number of attempts, if it is known before they are scored. */
+  readonly total?: number;
   /** The filter to begin with; absent if the page keeps its own. */
   readonly filter?: string;
 }
@@ -79,6 +81,8 @@ export interface AttemptsPage extends PageContract {
     /** Another attempt was selected to compare others with, or none. */
     selected: SelectedAttempt | null;
     noted: NotedAttempts;
+    /** The number of attempts has become known. */
+    counted: number;
     /** Only attempts that match this filter are to be shown. */
     filtered: string;
   };

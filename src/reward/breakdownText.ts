@@ -144,11 +144,14 @@ export const listPartChanges = (before: Breakdown, after: Breakdown): readonly P
 };
 
 /** A change of a reward with its sign. */
-export function formatChange(change: number): string {
-  const digits = Math.abs(change).toFixed(3);
+export function formatChange(change: number, decimals = 3): string {
+  const digits = Math.abs(change).toFixed(decimals);
   if (Number(digits) === 0) return "±0";
   return `${change < 0 ? "−" : "+"}${digits}`;
 }
 
-export const formatPartChange = ({ name, before, after, change }: PartChange): string =>
-  `${name} ${before.toFixed(3)} → ${after.toFixed(3)} (${formatChange(change)})`;
+export const formatPartChange = (
+  { name, before, after, change }: PartChange,
+  decimals = 3,
+): string =>
+  `${name} ${before.toFixed(decimals)} → ${after.toFixed(decimals)} (${formatChange(change, decimals)})`;

@@ -55,7 +55,7 @@ test("a student tries a task of the example that it was trained on, and goes on 
   await checkVisible(workbench.variable("start"));
   await workbench.debugButton("step-over").click();
   await checkVisible(workbench.variable("user"));
-  await workbench.runCommand("PROVE: Fork From Here");
+  await workbench.runCommand("PROVE: Fork From Here…");
   await workbench.choice("A student…").click();
   await workbench.choice("careless").click();
   await checkVisible(workbench.tab(/careless-fork-1\.transcript/));

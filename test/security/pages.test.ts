@@ -18,6 +18,7 @@ const render = (name: (typeof pageNames)[number], title: string) =>
   renderShell({
     name,
     title,
+    decimals: 3,
     nonce: "bm9uY2U=",
     cspSource,
     createUri: (...parts) => `https://file.vscode-cdn.net/${parts.join("/")}`,

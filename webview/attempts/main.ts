@@ -53,6 +53,8 @@ let totals: (number | undefined)[] = [];
 let order: readonly number[] = [];
 /** The attempt that was selected to compare others with, in this table or elsewhere. */
 let selected: SelectedAttempt | null = null;
+/** The number of attempts, if it is known. */
+let total: number | undefined;
 let noted: NotedAttempts = { notes: {} };
 
 const title = element("h1");
@@ -121,6 +123,10 @@ channel.on("noted", it => {
   noted = it;
   scheduleUpdate(0);
 });
+channel.on("counted", it => {
+  total = it;
+  scheduleUpdate();
+});
 channel.on("filtered", showFiltered);
 channel.request("load", null).then(begin, (error: Error) => (problem.textContent = error.message));
 
@@ -131,6 +137,7 @@ function begin(it: AttemptsView): void {
   end = undefined;
   selected = it.selected;
   noted = it.noted;
+  total = it.total;
   selection.clear();
   title.textContent = `Attempts: ${escapeInvisible(it.title)}`;
   page.setAttribute("aria-busy", "false");
@@ -210,13 +217,18 @@ function showStatus(): void {
       ? [formatCount(failures, "failure"), `profile ${view?.profile ?? ""}`]
       : ["no rewards"]),
     ...(end?.skipped ? [`${formatCount(end.skipped, areScored ? "line" : "row")} skipped`] : []),
-    ...(end ? [] : ["scoring…"]),
+    ...(end ? [] : [describeScoring()]),
   ].join(" · ");
   notes.replaceChildren(...(end?.notes ?? []).map(it => element("li", {}, escapeInvisible(it))));
   problem.textContent = [end?.problem, noted.problem]
     .flatMap(it => (it ? [`${escapeInvisible(it)}.`] : []))
     .join(" ");
 }
+
+const describeScoring = () =>
+  total !== undefined && total > rows.length
+    ? `scoring ${formatInteger(rows.length)} of ${formatInteger(total)}…`
+    : "scoring…";
 
 function createCell(position: number, column: Column): HTMLElement {
   const index = order[position]!;

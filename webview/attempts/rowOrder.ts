@@ -6,7 +6,7 @@ import type {
   PartWeights,
 } from "../../src/protocol/attemptsPage.ts";
 import type { GridColumn } from "../grid.ts";
-import { escapeInvisible, formatFixed } from "../text.ts";
+import { escapeInvisible, formatFixed, formatReward } from "../text.ts";
 
 interface RowFilter {
   /** Words and fields such as `server:banking`; all must match. */
@@ -107,8 +107,8 @@ export interface Column extends GridColumn {
   readonly format?: (value: NonNullable<CellValue>, row: AttemptRow) => string;
 }
 
+const formatTotal = (value: NonNullable<CellValue>) => formatReward(Number(value));
 const formatDecimals = (value: NonNullable<CellValue>) => formatFixed(Number(value), 2);
-const formatReward = (value: NonNullable<CellValue>) => formatFixed(Number(value));
 
 const stepColumn = createNumberColumn("step", "Step", 64, it => it.step);
 const attemptColumn = createNumberColumn("attempt", "Attempt", 80, it =>
@@ -121,7 +121,7 @@ const advantageColumn = {
 /** The total under the paper's profile, where the rows are scored under another one. */
 const paperColumn = {
   ...createNumberColumn("paper", "Paper", 80, it => it.paper),
-  format: formatReward,
+  format: formatTotal,
 };
 
 const successColumn: Column = {
@@ -133,7 +133,7 @@ const successColumn: Column = {
 };
 const rewardColumn: Column = {
   ...createNumberColumn("reward", "Reward", 80, (_, total) => total),
-  format: formatReward,
+  format: formatTotal,
 };
 const scoreColumn: Column = {
   ...createNumberColumn("score", "Score", 96, it => it.score),

@@ -1,7 +1,7 @@
 /** The total of each row under other weights, and a slider for the weight of each part. */
 import type { AttemptRow, PartWeights } from "../../src/protocol/attemptsPage.ts";
 import { element } from "../element.ts";
-import { formatFixed, formatInteger, formatPercent } from "../text.ts";
+import { formatFixed, formatInteger, formatPercent, formatReward } from "../text.ts";
 
 /**
  * The total under some weights; undefined for an attempt without a reward. The abstention rule has
@@ -170,7 +170,7 @@ export function describeOrders(
       ? `${after} (with the profile's weights ${before})`
       : after;
   };
-  const formatMean = (mean: number | undefined) => mean !== undefined && formatFixed(mean);
+  const formatMean = (mean: number | undefined) => mean !== undefined && formatReward(mean);
   const parts = [
     current.successes > 0 &&
       `Mean reward of ${formatInteger(current.successes)} successes: ${describe(it => formatMean(it.successMean))}`,

@@ -9,7 +9,7 @@ import type {
 } from "../../src/protocol/groupPage.ts";
 import { loadView, openChannel } from "../channel.ts";
 import { createLink, element } from "../element.ts";
-import { escapeInvisible, formatCount, formatFixed, formatInteger } from "../text.ts";
+import { escapeInvisible, formatCount, formatFixed, formatInteger, formatReward } from "../text.ts";
 import { createTokenStrip } from "./tokenStrip.ts";
 
 const channel = openChannel<GroupPage>();
@@ -93,7 +93,7 @@ function createColumnHead(it: GroupColumn, column: number): HTMLElement {
       { class: it.success ? "good" : "bad" },
       it.success ? " success" : " no success",
     ),
-    element("p", {}, `reward ${formatFixed(it.total)}, advantage ${signed}`),
+    element("p", {}, `reward ${formatReward(it.total)}, advantage ${signed}`),
     element(
       "p",
       { class: "quiet" },

@@ -21,6 +21,7 @@ import {
   formatFixed,
   formatInteger,
   formatPercent,
+  formatReward,
 } from "../text.ts";
 
 /** What is restored after a reload. */
@@ -241,7 +242,7 @@ const createPolicyColumn = (title: string, policy: number): Column => ({
     const link = createLink(
       () => open(policy, row),
       {
-        "aria-label": `${share}${count} of ${title} at ${escapeInvisible(row.task)}, mean reward ${formatFixed(cell.reward)}`,
+        "aria-label": `${share}${count} of ${title} at ${escapeInvisible(row.task)}, mean reward ${formatReward(cell.reward)}`,
       },
       share,
       element("span", { class: "quiet" }, count),
@@ -251,7 +252,7 @@ const createPolicyColumn = (title: string, policy: number): Column => ({
 });
 
 const describeCell = ({ attempts, successes, reward }: MatrixCell) =>
-  `${successes} of ${formatCount(attempts, "attempt")} succeed, mean reward ${formatFixed(reward)}`;
+  `${successes} of ${formatCount(attempts, "attempt")} succeed, mean reward ${formatReward(reward)}`;
 
 const getTone = ({ attempts, successes }: MatrixCell) =>
   successes === attempts ? "good" : successes === 0 ? "bad" : "";
@@ -266,7 +267,7 @@ function open(policy: number, { task }: MatrixRow): void {
 const createSummary = (policies: readonly MatrixPolicy[]): readonly (readonly HTMLElement[])[] => [
   createSummaryRow("Success, mean over tasks", policies, it => ({
     text: it.success === undefined ? "–" : formatPercent(it.success),
-    title: it.reward === undefined ? "" : `mean reward ${formatFixed(it.reward)}`,
+    title: it.reward === undefined ? "" : `mean reward ${formatReward(it.reward)}`,
   })),
   createSummaryRow("Difference, 95% interval", policies, ({ change }, i) =>
     i === 0 ? { text: "", title: "" } : describeChange(change),

@@ -5,7 +5,7 @@
 import type { Breakdown, Part, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { createCallLink } from "./evidence.ts";
-import { escapeInvisible, formatChange, formatCount, formatFixed } from "../text.ts";
+import { escapeInvisible, formatChange, formatCount, formatFixed, formatReward } from "../text.ts";
 
 export function createTotals(
   view: RewardView,
@@ -97,7 +97,7 @@ function createProfileCard(
       type: "button",
     },
     element("span", { class: "label" }, breakdown.profile),
-    element("span", { class: "number" }, formatFixed(breakdown.total, 3)),
+    element("span", { class: "number" }, formatReward(breakdown.total)),
     element("span", { class: "quiet" }, `of ${formatFixed(maximum, 1)}`),
   );
   card.addEventListener("click", choose);
@@ -166,7 +166,7 @@ export function createPartTable(breakdown: Breakdown): HTMLElement {
         element("th", { scope: "row" }, "total"),
         element("td"),
         element("td"),
-        element("td", { class: "number" }, formatFixed(breakdown.total, 3)),
+        element("td", { class: "number" }, formatReward(breakdown.total)),
         element("td"),
       ),
     ),
@@ -184,9 +184,9 @@ const createRow = (name: string, part: Part, max: number, min: number) =>
       name,
       element("span", { class: "quiet meaning" }, partDescriptions[name] ?? ""),
     ),
-    element("td", { class: "number" }, formatFixed(part.score, 3)),
+    element("td", { class: "number" }, formatReward(part.score)),
     element("td", { class: "number" }, `× ${formatFixed(part.weight, 2)}`),
-    element("td", { class: "number" }, formatFixed(part.value, 3)),
+    element("td", { class: "number" }, formatReward(part.value)),
     element(
       "td",
       { class: "bar-cell" },
@@ -214,7 +214,7 @@ function createBar(name: string, { value, weight }: Part, max: number, min: numb
     {
       class: "bar",
       role: "img",
-      "aria-label": `${formatFixed(value, 3)} of ${formatFixed(weight, 2)}`,
+      "aria-label": `${formatReward(value)} of ${formatFixed(weight, 2)}`,
     },
     outline,
     filling,
@@ -267,7 +267,7 @@ export function createCallRewards(
 function createValues(total: number | undefined, change: number | undefined): HTMLElement[] {
   const kind = !change ? "quiet" : change > 0 ? "good" : "bad";
   return [
-    element("td", { class: "number" }, total === undefined ? "" : formatFixed(total, 3)),
+    element("td", { class: "number" }, total === undefined ? "" : formatReward(total)),
     element("td", { class: `number ${kind}` }, change === undefined ? "" : formatChange(change, 3)),
   ];
 }

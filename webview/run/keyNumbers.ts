@@ -18,6 +18,7 @@ import {
   formatDateTime,
   formatFixed,
   formatPercent,
+  formatReward,
   formatScientific,
   getFileName,
 } from "../text.ts";
@@ -76,7 +77,7 @@ function listGrpoNumbers(steps: readonly GrpoStep[]): readonly KeyNumber[] {
   return [
     {
       name: "reward, last 5 steps",
-      value: formatFixed(late.reward),
+      value: formatReward(late.reward),
       change: hasChange ? formatSinceStart(late.reward - early.reward, 3) : undefined,
     },
     {
@@ -155,7 +156,7 @@ const percent: Format = {
   value: it => `${formatFixed(100 * it, 1)}%`,
   change: it => formatChange(100 * it, 1),
 };
-const reward: Format = { value: it => formatFixed(it), change: it => formatChange(it, 3) };
+const reward: Format = { value: it => formatReward(it), change: it => formatChange(it, 3) };
 
 function createMetricRow(
   name: string,

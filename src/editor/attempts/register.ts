@@ -4,7 +4,13 @@
  */
 import { Uri, type ExtensionContext } from "vscode";
 import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
-import { onDidChangeRewardProfile, selectRewardProfile } from "../shared/settings.ts";
+import { setRewardDecimals } from "../shared/rewardText.ts";
+import {
+  getSetting,
+  onDidChangeRewardProfile,
+  onDidChangeSetting,
+  selectRewardProfile,
+} from "../shared/settings.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import type { ServerDefinitions } from "../shared/serverDefinitions.ts";
 import { reportRejection } from "../shared/report.ts";
@@ -44,6 +50,7 @@ export function registerTrajectories(
   context: ExtensionContext,
   { folder, files, definitions, fixtures, sessions, findTask }: TrajectoryDependencies,
 ): TrajectoriesFeature {
+  setRewardDecimals(getSetting("rewardDecimals"));
   const transcripts = new Transcripts(definitions, findTask);
   const notes = new Notes(folder);
   const trajectoryDebugger = new TrajectoryDebugger(transcripts, sessions);
@@ -62,6 +69,10 @@ export function registerTrajectories(
         reportRejection(transcripts.refreshFiles(rewardPages.listTranscripts()));
     }),
     onDidChangeRewardProfile(() => transcripts.refresh()),
+    onDidChangeSetting("rewardDecimals", () => {
+      setRewardDecimals(getSetting("rewardDecimals"));
+      transcripts.refresh();
+    }),
     registerPageRestorer("reward", (panel, state) => rewardPages.restore(panel, state["address"])),
     ...registerTranscriptFeatures(transcripts, notes),
     ...registerIdFeatures(transcripts, new FixtureEntities(fixtures, files, definitions)),

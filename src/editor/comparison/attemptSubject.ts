@@ -12,8 +12,8 @@ import type { RunsNode } from "../runs/runsTree.ts";
 import { icons } from "../shared/icons.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { ActionableError } from "../shared/report.ts";
-import type { AttemptsNode } from "../tasks/attemptNodes.ts";
-import type { TasksNode } from "../tasks/tasksTree.ts";
+import { countTrajectories, type AttemptsNode } from "../tasks/attemptNodes.ts";
+import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import { type AttemptSubject, getSubjectTitle } from "../attempts/attemptLocation.ts";
 import { readLocation } from "../attempts/storedLocation.ts";
 
@@ -126,6 +126,22 @@ export function listSources(
     }
     default:
       throw new Error(`unknown subject ${JSON.stringify(subject satisfies never)}`);
+  }
+}
+
+/** The number of attempts of a tasks or trajectory file, which their rows in the tree show, too. */
+export async function countAttempts(
+  { kind, path }: AttemptSubject,
+  tasks: Pick<TasksTree, "readIndex">,
+): Promise<number | undefined> {
+  try {
+    if (kind === "tasks") return (await tasks.readIndex(Uri.file(path))).entries.length;
+    const count = kind === "trajectories" ? await countTrajectories(path) : undefined;
+    return typeof count === "number" ? count : undefined;
+  } catch (error) {
+    // the table says why the file cannot be read
+    if (error instanceof UserError) return undefined;
+    throw error;
   }
 }
 

@@ -39,6 +39,7 @@ import {
   findRolloutSubject,
   findRow,
   findSubject,
+  countAttempts,
   listSources,
   listSubjectItems,
 } from "./attemptSubject.ts";
@@ -134,6 +135,7 @@ export class AttemptsPages implements Disposable {
       getSelected: () =>
         comparison.selected ? { row: findRow(subject, comparison.selected) } : null,
       listNotes: () => notes.list(subject.path),
+      count: () => countAttempts(subject, this.#dependencies.tasks),
     });
     return {
       options: {
@@ -208,6 +210,8 @@ interface TableReads {
   readonly getProfile: () => Profile;
   readonly getSelected: () => SelectedAttempt | null;
   readonly listNotes: () => NotedAttempts;
+  /** The number of attempts; undefined if it takes as long as scoring them. */
+  readonly count: () => Promise<number | undefined>;
 }
 
 /** Rows that are sent together: writing a message of them takes a few milliseconds. */
@@ -224,6 +228,7 @@ export class AttemptTable {
   /** The number of rows that the page has; undefined before it has loaded. */
   #sent: number | undefined;
   #isSending = false;
+  #total: number | undefined;
   /** The filter that the page begins with when it loads. */
   #filter: string | undefined;
 
@@ -298,12 +303,21 @@ export class AttemptTable {
       hasFloor: formula !== undefined,
       selected: this.#reads.getSelected(),
       noted: this.#reads.listNotes(),
+      ...(this.#total === undefined ? {} : { total: this.#total }),
     };
   }
 
   #start(): void {
     this.#abort = new AbortController();
     reportRejection(this.#run(this.#abort.signal));
+    reportRejection(this.#count(this.#abort.signal));
+  }
+
+  async #count(signal: AbortSignal): Promise<void> {
+    const total = await this.#reads.count();
+    if (signal.aborted) return;
+    this.#total = total;
+    if (total !== undefined && this.#sent !== undefined) this.#page?.sendEvent("counted", total);
   }
 
   async #run(signal: AbortSignal): Promise<void> {

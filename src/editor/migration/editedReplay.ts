@@ -7,6 +7,7 @@ import type { RecordedAttempt } from "../../trajectory/attempt.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { computeReward, type AttemptReward } from "../attempts/attemptReward.ts";
 import { formatAttempt } from "../attempts/attemptText.ts";
+import { formatReward } from "../shared/rewardText.ts";
 
 interface EditedReplay {
   /** How many results differ, and the reward before and after. */
@@ -34,7 +35,7 @@ export function replayOnEdited(
 }
 
 const formatTotal = (reward: AttemptReward) =>
-  "unscorable" in reward ? "none" : reward.breakdowns[0].total.toFixed(3);
+  "unscorable" in reward ? "none" : formatReward(reward.breakdowns[0].total);
 
 /** Whether an attempt starts from a fixture file, or from a variant or world of it. */
 export const startsFrom = (

@@ -4,6 +4,7 @@ import { commands, workspace, type ExtensionContext, type Uri } from "vscode";
 import type { RunState } from "../../protocol/runPage.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { reportRejection } from "../shared/report.ts";
+import { onDidChangeSetting } from "../shared/settings.ts";
 import { createTree } from "../shared/treeView.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -126,6 +127,7 @@ export function registerRuns(
     folder.onDidChange(part => {
       if (part === "runs") runs.refresh();
     }),
+    onDidChangeSetting("rewardDecimals", () => runs.refresh()),
     workspace.onDidGrantWorkspaceTrust(goOn),
     runs.onDidChange(showPossibleCommands),
     registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"])),

@@ -19,6 +19,7 @@ import {
 } from "../attempts/groupIndex.ts";
 import { shortenPaths, toEditorText } from "../shared/editorText.ts";
 import { evaluatedRunIcon, icons, outcomeIcon, runIcon } from "../shared/icons.ts";
+import { formatReward } from "../shared/rewardText.ts";
 import { formatCount } from "../shared/text.ts";
 import { createOpenCommand, createTreeItem } from "../shared/treeView.ts";
 import type { RunMonitor } from "./runMonitor.ts";
@@ -157,10 +158,10 @@ function formatLastMetrics({ steps }: RunMonitor): readonly (readonly [string, s
     ];
   return [
     step,
-    ["reward", last.reward.mean.toFixed(3)],
+    ["reward", formatReward(last.reward.mean)],
     ["success", `${(100 * last.success).toFixed(1)}%`],
     ...Object.entries(last.parts).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value.toFixed(3)] as const],
+      value === undefined ? [] : [[name, formatReward(value)] as const],
     ),
     ["zero-variance groups", `${(100 * last.zeroVariance).toFixed(1)}%`],
     ["rollouts per second", last.rolloutsPerSecond.toFixed(1)],
@@ -212,7 +213,11 @@ function createItem(node: RunsNode): TreeItem {
         context: "metrics",
       });
     case "metric":
-      return createTreeItem(node.name, None, { description: node.value, context: "metric" });
+      return createTreeItem(node.name, None, {
+        icon: icons.value,
+        description: node.value,
+        context: "metric",
+      });
     case "steps":
       return createTreeItem("Groups", Collapsed, {
         icon: icons.group,
@@ -257,7 +262,7 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
       state === "queued" || state === "ready"
         ? `${state} · ${activity}`
         : // the icon shows the state, too, and a narrow row ends before the last word
-          [`${step}${total}`, ...(value === undefined ? [] : [value.toFixed(3)]), state].join(
+          [`${step}${total}`, ...(value === undefined ? [] : [formatReward(value)]), state].join(
             " · ",
           ),
     tooltip: [
@@ -275,7 +280,7 @@ function createRunItem(node: NodeOf<"run">): TreeItem {
 
 const describeLast = (last: StepMetrics): string =>
   last.method === "grpo"
-    ? `reward ${last.reward.mean.toFixed(3)} in step ${last.step}`
+    ? `reward ${formatReward(last.reward.mean)} in step ${last.step}`
     : `loss ${last.loss.toFixed(3)} in step ${last.step}`;
 
 function getContext({ config, status: { state }, checkpoints }: RunMonitor): string {
@@ -290,7 +295,7 @@ function createGroupItem({ task, entries }: Group): TreeItem {
   const hasNoVariance = entries.every(it => Math.abs(it.total - entries[0]!.total) < 1e-9);
   return createTreeItem(task, Collapsed, {
     icon: hasNoVariance ? icons.groupWithoutVariance : icons.group,
-    description: `mean ${mean.toFixed(3)}${hasNoVariance ? ", no variance" : ""}`,
+    description: `mean ${formatReward(mean)}${hasNoVariance ? ", no variance" : ""}`,
     context: "group",
   });
 }
@@ -300,7 +305,7 @@ function createAttemptItem(node: NodeOf<"attempt">): TreeItem {
   const signed = `${advantage >= 0 ? "+" : ""}${advantage.toFixed(2)}`;
   const item = createTreeItem(`Attempt ${attempt + 1}`, None, {
     icon: success ? outcomeIcon.ok : outcomeIcon.refused,
-    description: `${total.toFixed(3)} · advantage ${signed} · ${formatCount(calls, "call")}`,
+    description: `${formatReward(total)} · advantage ${signed} · ${formatCount(calls, "call")}`,
     tooltip: success
       ? "success: the final state is right, and everything asked for was shown"
       : "no success",

@@ -53,7 +53,7 @@ export class StudentAttempts {
       );
     const { label, folder: model } = await pickStudent(this.#dependencies, {
       title: "Try Student on This Task",
-      text: "Which student attempts the task",
+      text: "Which student, the model that learns, attempts the task",
     });
     mkdirSync(tasksFolder, { recursive: true });
     const file = findUnusedFile(tasksFolder, `${task.id} ${label}`);

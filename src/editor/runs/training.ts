@@ -20,6 +20,7 @@ import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
+import { formatReward } from "../shared/rewardText.ts";
 import { getSetting } from "../shared/settings.ts";
 import { formatCount, formatList } from "../shared/text.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
@@ -33,7 +34,7 @@ import type { RunPages, RunRequest } from "./runPages.ts";
 import { describeEvaluation } from "./runText.ts";
 import { describeFailure, getRunName } from "./runs.ts";
 import type { RunsNode } from "./runsTree.ts";
-import { askTrainingLength } from "./trainingPrompts.ts";
+import { askTrainingLength, type OtherTraining } from "./trainingPrompts.ts";
 import type { TrainingQueue } from "./trainingQueue.ts";
 import {
   askForSettings,
@@ -80,8 +81,41 @@ export class Training {
     if (node instanceof Uri && node.fsPath.endsWith(trainingFileExtension))
       return this.#startFromFile(node);
     const tasks = node instanceof Uri ? node : node?.kind === "taskFile" ? node.file : undefined;
-    const settings = await askForSettings(this.#dependencies, "Start Training", tasks);
+    const others = this.#listOthers(tasks);
+    const settings = await askForSettings(this.#dependencies, "Start Training", tasks, others);
     await this.#createRun(basename(settings.tasks, ".tasks.jsonl"), settings);
+  }
+
+  /** The ways to train that Start Training offers besides its own. */
+  #listOthers(tasks: Uri | undefined): readonly OtherTraining[] {
+    const { runs, engines } = this.#dependencies;
+    const hasCheckpoint = runs.list().some(it => it.checkpoints.length > 0);
+    return [
+      ...(hasCheckpoint
+        ? [
+            {
+              label: "Continue a run…",
+              description: "more steps from its last checkpoint",
+              start: () => this.extend(undefined),
+            },
+            {
+              label: "Repeat a run with new seeds…",
+              description: "to tell an effect from chance",
+              start: () => this.trainAgain(undefined),
+            },
+          ]
+        : []),
+      {
+        label: "From a training file…",
+        description: "all settings, also supervised fine-tuning",
+        start: () => this.startFromFile(),
+      },
+      {
+        label: "With TRL or verl…",
+        description: "a Hugging Face model in Python, on GPUs or to try out on the processor",
+        start: () => engines.prepare(tasks),
+      },
+    ];
   }
 
   /** Starts a run from the training file in the active editor, or from one that the user chooses. */
@@ -444,7 +478,7 @@ function describeTrainingEnd(monitor: RunMonitor, by: "steps" | "time" | "stop")
 function describeRewards({ steps }: RunMonitor): string {
   const rewards = steps.filter(it => it.method === "grpo").map(it => it.reward.mean);
   return rewards.length
-    ? `first reward ${rewards[0]!.toFixed(3)}, last reward ${rewards.at(-1)!.toFixed(3)}`
+    ? `first reward ${formatReward(rewards[0]!)}, last reward ${formatReward(rewards.at(-1)!)}`
     : "";
 }
 

@@ -5,7 +5,7 @@
  */
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Memento, Uri } from "vscode";
+import { CancellationError, type Memento, type Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
@@ -59,6 +59,16 @@ export interface TrainingPromptContext {
   readonly students: readonly StudentChoice[];
   readonly checkFit: (tasks: Uri, student: StartModel) => Promise<FitResult>;
   readonly workspaceState: Memento;
+  /** Other ways to train, which the first question offers, too. */
+  readonly others: readonly OtherTraining[];
+}
+
+/** A way to train that asks other questions. */
+export interface OtherTraining {
+  readonly label: string;
+  readonly description: string;
+  /** Asks for its options, and starts it. */
+  readonly start: () => Promise<void>;
 }
 
 /** A way to get a first tasks file. */
@@ -103,8 +113,8 @@ type AskQuestion = (draft: Draft, context: AskContext, hasBack: boolean) => Prom
 const storedKey = "prove.training.last";
 
 /**
- * Asks the questions. Throws a `CancellationError` on Escape, and an `ActionableError` if no task
- * fits the student.
+ * Asks the questions. Throws a `CancellationError` on Escape and after another way to train was
+ * chosen, and an `ActionableError` if no task fits the student.
  */
 export async function promptForTraining(context: TrainingPromptContext): Promise<TrainingChoices> {
   const stored = context.workspaceState.get<StoredAnswers>(storedKey) ?? {};
@@ -175,15 +185,21 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
   const choosing = {
     label: "Choose the settings…",
     iconPath: icons.settings,
-    description: "tasks, student, objective, length and backend",
+    description: "tasks, student or Hugging Face folder, objective, length and backend",
     findTasks: undefined,
   };
+  const others = context.others.map(it => ({ ...it, iconPath: icons.otherTraining }));
   // a file that was asked for comes first
   const first = context.tasks ? [training, isFew && making] : [isFew && making, training];
   const text =
     existing && isFew ? `${existing.place}: ${describeShortage(existing)}` : "What to train";
-  const items = [...first.filter(it => !!it), choosing];
-  const { findTasks } = await pickOne(items, { title, hasBack, text });
+  const items = [...first.filter(it => !!it), choosing, ...others];
+  const chosen = await pickOne(items, { title, hasBack, text });
+  if ("start" in chosen) {
+    await chosen.start();
+    throw new CancellationError();
+  }
+  const { findTasks } = chosen;
   draft.isKnown = findTasks !== undefined;
   if (!findTasks) return true;
   const tasks = await findTasks();
@@ -255,7 +271,7 @@ const askTasks: AskQuestion = async (draft, context, hasBack) => {
 };
 
 const askStudent: AskQuestion = async (draft, { title, students, stored }, hasBack) => {
-  const question = { title, hasBack, text: "Which student to train" };
+  const question = { title, hasBack, text: "Which student, the model that learns, to train" };
   draft.student = await pickStudentOrFolder(students, question, stored.student);
   return true;
 };

@@ -11,7 +11,7 @@ import type { TasksTree } from "../tasks/tasksTree.ts";
 import { listFittingFiles } from "./fittingFiles.ts";
 import type { Runs } from "./runs.ts";
 import { listStudents } from "./studentChoices.ts";
-import { promptForTraining, type TasksSource } from "./trainingPrompts.ts";
+import { promptForTraining, type OtherTraining, type TasksSource } from "./trainingPrompts.ts";
 
 export interface SettingsDependencies {
   readonly extensionUri: Uri;
@@ -29,11 +29,15 @@ export type SettingsWithTasks = TrainingSettings & Record<"tasks" | "model", str
 export const getModelsFolder = ({ resources }: ProveFolder): string =>
   Uri.joinPath(resources, "models").fsPath;
 
-/** Asks for the settings of a training; `file`: the tasks file, if it is known. */
+/**
+ * Asks for the settings of a training. `file`: the tasks file, if it is known; `others`: other ways
+ * to train.
+ */
 export async function askForSettings(
   dependencies: SettingsDependencies,
   title: string,
   file: Uri | undefined,
+  others: readonly OtherTraining[] = [],
 ): Promise<SettingsWithTasks> {
   const { folder, tasks: tree, runs, workspaceState } = dependencies;
   const { tasks, student, objective, ...choices } = await promptForTraining({
@@ -46,6 +50,7 @@ export async function askForSettings(
     students: listStudents(getModelsFolder(folder), runs.list(), getOwnModels(folder)),
     checkFit: (chosen, model) => checkFit(dependencies, chosen, model),
     workspaceState,
+    others,
   });
   return {
     tasks: tasks.fsPath,

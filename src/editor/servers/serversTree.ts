@@ -244,11 +244,13 @@ function createItem(node: OwnNode, sessions: LiveSessions): TreeItem {
       return createSessionItem(node.live);
     case "more":
       return createTreeItem(`${node.count} more`, None, {
+        icon: icons.more,
         description: "older sessions",
         context: "more",
       });
     case "moreFixtures":
       return createTreeItem(`${node.count} more`, None, {
+        icon: icons.more,
         description: "open them from the Explorer",
         context: "more",
       });

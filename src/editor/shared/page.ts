@@ -13,6 +13,8 @@ import {
   renderShell,
 } from "./pageSecurity.ts";
 import { reportError } from "./report.ts";
+import { getRewardDecimals } from "./rewardText.ts";
+import { onDidChangeSetting } from "./settings.ts";
 import { toPlainLine } from "./text.ts";
 
 interface PageOptions {
@@ -88,14 +90,21 @@ export function servePage<Contract extends PageContract>(
       await post({ kind: "failure", id: request.id, what, remedy });
     }
   });
-  panel.webview.html = renderShell({
-    name: options.name,
-    title: options.title,
-    nonce: randomBytes(16).toString("base64"),
-    cspSource: panel.webview.cspSource,
-    createUri: (...parts) =>
-      panel.webview.asWebviewUri(Uri.joinPath(extensionUri, ...parts)).toString(),
-  });
+  const render = () => {
+    panel.webview.html = renderShell({
+      name: options.name,
+      title: options.title,
+      decimals: getRewardDecimals(),
+      nonce: randomBytes(16).toString("base64"),
+      cspSource: panel.webview.cspSource,
+      createUri: (...parts) =>
+        panel.webview.asWebviewUri(Uri.joinPath(extensionUri, ...parts)).toString(),
+    });
+  };
+  render();
+  // the page loads again, and restores what it has saved
+  const subscription = onDidChangeSetting("rewardDecimals", render);
+  panel.onDidDispose(() => subscription.dispose());
   return {
     panel,
     sendEvent: (name, body) => void post({ kind: "event", name, body } as EditorMessage<Contract>),

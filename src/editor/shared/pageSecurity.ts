@@ -65,6 +65,8 @@ export type PageName = (typeof pageNames)[number];
 interface ShellOptions {
   readonly name: PageName;
   readonly title: string;
+  /** The decimals of rewards. */
+  readonly decimals: number;
   /** Random, for each document another. */
   readonly nonce: string;
   /** The source of the editor's own files, for the policy. */
@@ -74,7 +76,14 @@ interface ShellOptions {
 }
 
 /** Only the page's own script runs, and nothing is loaded from or sent to another machine. */
-export function renderShell({ name, title, nonce, cspSource, createUri }: ShellOptions): string {
+export function renderShell({
+  name,
+  title,
+  decimals,
+  nonce,
+  cspSource,
+  createUri,
+}: ShellOptions): string {
   const policy = [
     "default-src 'none'",
     "base-uri 'none'",
@@ -95,7 +104,7 @@ export function renderShell({ name, title, nonce, cspSource, createUri }: ShellO
 <link rel="stylesheet" href="${createUri("media", "page.css")}">
 <link rel="stylesheet" href="${createUri("media", `${name}.css`)}">
 </head>
-<body>
+<body data-reward-decimals="${decimals}">
 <main id="page" aria-busy="true"></main>
 <script nonce="${nonce}" src="${createUri("dist", "webview", `${name}.js`)}"></script>
 </body>

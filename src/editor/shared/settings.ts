@@ -12,6 +12,7 @@ interface Settings {
   readonly python: string;
   readonly agentServers: readonly string[];
   readonly rewardProfile: string;
+  readonly rewardDecimals: number;
   readonly evaluateAtEnd: boolean;
   readonly "endpoint.url": string;
   readonly "endpoint.model": string;
@@ -54,6 +55,9 @@ export async function selectRewardProfile(): Promise<void> {
 }
 
 export const onDidChangeRewardProfile = (listen: () => void): Disposable =>
+  onDidChangeSetting("rewardProfile", listen);
+
+export const onDidChangeSetting = (key: keyof Settings, listen: () => void): Disposable =>
   workspace.onDidChangeConfiguration(it => {
-    if (it.affectsConfiguration("prove.rewardProfile")) listen();
+    if (it.affectsConfiguration(`prove.${key}`)) listen();
   });

@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { commands, type Memento, Uri, workspace } from "vscode";
 import type { SynthesisWork, TeacherOptions } from "../../protocol/work.ts";
 import { readStartModel, shippedStart } from "../../run/startModel.ts";
-import { formatProgress } from "../../synthesis/pipeline/report/report.ts";
+import { formatProgress, type SynthesisProgress } from "../../synthesis/pipeline/report/report.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/run/runSynthesis.ts";
 import { UserError } from "../../userError.ts";
 import { icons } from "../shared/icons.ts";
@@ -149,6 +149,7 @@ export class Synthesis {
         },
         `${isResumed ? "Resuming" : "Synthesizing"} ${getName(synthesis)}`,
         { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
+        progress => tasks.showMaking(file, progress),
       );
       unfinished.remove(file);
       return result;
@@ -157,6 +158,7 @@ export class Synthesis {
       throw addKeyButton(error, choices.teacher);
     } finally {
       unfinished.end(file);
+      tasks.showMaking(file, undefined);
       tasks.refresh();
     }
   }
@@ -240,6 +242,7 @@ const synthesizeInProgram = (
   request: SynthesisWork,
   title: string,
   location: ProgramLocation,
+  onProgress: (progress: SynthesisProgress) => void,
 ): Promise<SynthesisResult> =>
   runWork(title, location, ({ channel, progress, signal }) => {
     let reported = 0;
@@ -247,6 +250,7 @@ const synthesizeInProgram = (
       const increment = (100 * (it.done - reported)) / Math.max(1, it.total);
       reported = it.done;
       progress.report({ message: formatProgress(it), increment });
+      onProgress(it);
     });
     channel.handle("complete", completeWithEditorModel);
     channel.open();

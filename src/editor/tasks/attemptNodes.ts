@@ -67,7 +67,7 @@ export async function createAttemptsItem(node: AttemptsNode): Promise<TreeItem> 
 /** A single attempt opens as its transcript, several as a table. */
 async function createFileItem(file: Uri): Promise<TreeItem> {
   const name = basename(file.fsPath).replace(/(\.trajectory\.jsonl)+$/, "");
-  const count = await countAttempts(file.fsPath);
+  const count = await countTrajectories(file.fsPath);
   const item = createTreeItem(name, None, {
     icon: typeof count === "string" ? icons.warning : icons.trajectory,
     description: typeof count === "string" ? count : formatCount(count, "attempt"),
@@ -93,7 +93,7 @@ const createTableCommand = (node: AttemptsNode) => ({
 const counts = new Map<string, { readonly version: string; readonly count: number }>();
 
 /** The number of attempts in a trajectory file, or why it cannot be read. */
-async function countAttempts(file: string): Promise<number | string> {
+export async function countTrajectories(file: string): Promise<number | string> {
   const stat = statSync(file, { throwIfNoEntry: false });
   const version = stat ? `${stat.size} ${stat.mtimeMs}` : "missing";
   const known = counts.get(file);

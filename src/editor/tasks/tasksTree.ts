@@ -46,6 +46,9 @@ export class TasksTree implements TreeDataProvider<TasksNode | AttemptsNode>, Di
   #filter: TaskFilter = parseTaskFilter("");
   #grouping: Grouping;
   #isRefreshDue = false;
+  /** By the paths of the files to which tasks are being added. */
+  readonly #making = new Map<string, TasksInMaking>();
+  #makingTimer: NodeJS.Timeout | undefined;
   /** The nodes of the attempts that were listed last, as text. */
   #shownAttempts = "";
   /** Duration of the last reading. */
@@ -108,12 +111,24 @@ export class TasksTree implements TreeDataProvider<TasksNode | AttemptsNode>, Di
     if (this.#shownAttempts !== before) this.#changed.fire(undefined);
   }
 
+  /** Shows how many tasks of a file are made; undefined once no more are added. */
+  showMaking(file: string, progress: TasksInMaking | undefined): void {
+    if (progress) this.#making.set(file, progress);
+    else this.#making.delete(file);
+    // rows are drawn at most twice a second
+    this.#makingTimer ??= setTimeout(() => {
+      this.#makingTimer = undefined;
+      this.#changed.fire(undefined);
+    }, 500);
+  }
+
   async #waitUntilRead(): Promise<void> {
     await Promise.allSettled(this.#indexes.values());
     await pause(3 * this.#readMilliseconds);
   }
 
   dispose(): void {
+    clearTimeout(this.#makingTimer);
     this.#problems.dispose();
     this.#changed.dispose();
   }
@@ -253,7 +268,11 @@ export class TasksTree implements TreeDataProvider<TasksNode | AttemptsNode>, Di
   async #createFileItem(node: Extract<TasksNode, { kind: "taskFile" }>): Promise<TreeItem> {
     try {
       const index = await this.readIndex(node.file);
-      return createFileItem(node, index, await this.#listMatching(node.file), this.#filter);
+      const making = this.#making.get(node.file.fsPath);
+      const counts = making
+        ? `making ${formatNumber(making.done)} of ${formatCount(making.total, "task")}`
+        : describeCounts(index, await this.#listMatching(node.file), this.#filter);
+      return createFileItem(node, counts, this.#filter);
     } catch (error) {
       if (error instanceof UserError)
         return createUnreadableItem(node, toEditorText(error.message));
@@ -316,6 +335,12 @@ export class TasksTree implements TreeDataProvider<TasksNode | AttemptsNode>, Di
   }
 }
 
+/** How many tasks of a file are made, of those that were asked for. */
+interface TasksInMaking {
+  readonly done: number;
+  readonly total: number;
+}
+
 /** `group` is the value of the group that a node is in, if tasks are grouped. */
 export type TasksNode =
   | { readonly kind: "taskFile"; readonly file: Uri }
@@ -374,23 +399,25 @@ const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
 type NodeOf<Kind extends TasksNode["kind"]> = Extract<TasksNode, { kind: Kind }>;
 
-function createFileItem(
-  { file }: NodeOf<"taskFile">,
+function describeCounts(
   { entries, skipped }: TaskIndex,
   matching: readonly TaskEntry[],
   filter: TaskFilter,
-): TreeItem {
+): string {
   const matchingCount = filter.text ? `${formatNumber(matching.length)} of ` : "";
   const skippedCount = skipped.length ? `, ${formatNumber(skipped.length)} skipped` : "";
+  return `${matchingCount}${formatCount(entries.length, "task")}${skippedCount}`;
+}
+
+function createFileItem(
+  { file }: NodeOf<"taskFile">,
+  description: string,
+  filter: TaskFilter,
+): TreeItem {
   const item = createTreeItem(
     basename(file.fsPath, ".tasks.jsonl"),
     filter.text ? Expanded : Collapsed,
-    {
-      icon: icons.taskFile,
-      description: `${matchingCount}${formatCount(entries.length, "task")}${skippedCount}`,
-      context: "taskFile",
-      tooltip: file.fsPath,
-    },
+    { icon: icons.taskFile, description, context: "taskFile", tooltip: file.fsPath },
   );
   item.id = `${file.toString()}?${filter.text}`;
   item.resourceUri = file;
@@ -414,7 +441,7 @@ function createRangeItem(
   filter: TaskFilter,
 ): TreeItem {
   const label = `${formatNumber(from + 1)}–${formatNumber(from + entries.length)}`;
-  const item = createTreeItem(label, Collapsed, { context: "range" });
+  const item = createTreeItem(label, Collapsed, { icon: icons.range, context: "range" });
   // the id does not depend on the end, so that the item stays expanded while the file grows
   item.id = `${file.toString()}?${filter.text}#${from}/${size}${formatGroup(group)}`;
   return item;

@@ -44,6 +44,7 @@ function createTable() {
       getProfile: () => paperProfile,
       getSelected: () => selection.current,
       listNotes: () => ({ notes: {} }),
+      count: () => Promise.resolve(7),
     },
   );
   const events: (readonly [name: string, body: unknown])[] = [];

@@ -123,6 +123,7 @@ async function prompt(
         unknownServers: [],
       }),
     workspaceState,
+    others: [],
     ...options,
   });
 }
@@ -313,4 +314,15 @@ test("on a given file, there is no question about the tasks", async () => {
   const tasks = createUri("/given.tasks.jsonl");
   expect(await prompt({ total: 800, fitting: 800 }, { tasks })).toMatchObject({ tasks });
   expect(editor.state.questions[1]?.labels).toEqual(["careless", "small", "Choose Folder…"]);
+});
+
+test("other ways to train follow, and ask their own questions", async () => {
+  const start = vi.fn<() => Promise<void>>().mockResolvedValue();
+  const others = [{ label: "With TRL or verl…", description: "", start }];
+  editor.state.answers = ["With TRL or verl…"];
+  await expect(prompt({}, { others })).rejects.toBeInstanceOf(editor.api.CancellationError);
+  expect(start).toHaveBeenCalledOnce();
+  expect(editor.state.questions).toMatchObject([
+    { labels: ["A first training", "Choose the settings…", "With TRL or verl…"] },
+  ]);
 });

@@ -139,3 +139,12 @@ test("the name of a row that is read aloud is what it shows, and not its tooltip
   const { accessibilityInformation } = await tree.getTreeItem(fileNode);
   expect(accessibilityInformation).toEqual({ label: "few, 3 tasks" });
 });
+
+test("while tasks of a file are made, its row says how many", async () => {
+  createTree();
+  tree.showMaking(file, { done: 925, total: 1000 });
+  expect((await tree.getTreeItem(fileNode)).description).toBe("making 925 of 1,000 tasks");
+  tree.showMaking(file, undefined);
+  expect((await tree.getTreeItem(fileNode)).description).toBe("3 tasks");
+  tree.dispose();
+});

@@ -138,6 +138,20 @@ test("selected attempts are written to new files, with those that a filter hides
   ]);
 });
 
+test("while attempts are scored, it says of how many", async () => {
+  const page = await openPage<AttemptsPage>("attempts", { load: view });
+  await page.sendEvent("rows", { rows: [createRow(1)], weights: {} });
+  await page.sendEvent("counted", 12_345);
+  await expect.poll(() => page.text).toContain("scoring 1 of 12,345…");
+});
+
+test("rewards have the decimals that the editor is set to", async () => {
+  document.body.dataset["rewardDecimals"] = "1";
+  const page = await open([createRow(1, { total: 1.25 })]);
+  delete document.body.dataset["rewardDecimals"];
+  expect(readRows(page)[0]![1]).toBe("1.3");
+});
+
 test("the space bar selects the focused row", async () => {
   const page = await open([createRow(1), createRow(2)]);
   page.main.querySelector<HTMLElement>("tr[data-key='1']")!.focus();

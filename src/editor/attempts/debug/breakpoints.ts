@@ -5,16 +5,12 @@
  */
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { canonicalJson, type Json } from "../../../environment/json.ts";
-import {
-  describeCall,
-  formatChange,
-  formatPartChange,
-  listPartChanges,
-} from "../../../reward/breakdownText.ts";
+import { describeCall, formatPartChange, listPartChanges } from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
 import { listAddedTools } from "../../../trajectory/trajectory.ts";
 import { formatCall } from "../../../trajectory/transcript.ts";
+import { formatReward, formatRewardChange, getRewardDecimals } from "../../shared/rewardText.ts";
 import { getRewardStep, scoreShownPrefix } from "../attemptReward.ts";
 import {
   countCallsBefore,
@@ -370,8 +366,8 @@ function describeDrop(
   return {
     title: "reward drops",
     details: [
-      `${after.profile}: ${before.total.toFixed(3)} → ${after.total.toFixed(3)}, ${formatChange(step.change)}`,
-      ...listPartChanges(before, after).map(formatPartChange),
+      `${after.profile}: ${formatReward(before.total)} → ${formatReward(after.total)}, ${formatRewardChange(step.change)}`,
+      ...listPartChanges(before, after).map(it => formatPartChange(it, getRewardDecimals())),
     ].join("\n"),
   };
 }

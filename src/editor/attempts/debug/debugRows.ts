@@ -10,7 +10,6 @@ import {
   describeAnswer,
   describeCall,
   hasNoPenalty,
-  formatChange,
   listPartChanges,
 } from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
@@ -18,6 +17,7 @@ import { describeReplaced } from "../../../trajectory/attempt.ts";
 import type { CursorPosition } from "../../../trajectory/cursor.ts";
 import { type CallEvent, formatCallLine } from "../../../trajectory/trajectory.ts";
 import { formatPatchPath, getValueAt, splitPointer } from "../../shared/jsonValues.ts";
+import { formatReward, formatRewardChange } from "../../shared/rewardText.ts";
 import { getRewardStep, scoreShownPrefix, type ShownReward } from "../attemptReward.ts";
 import { countCallsBefore, type DebugTarget } from "./debugTarget.ts";
 
@@ -186,7 +186,7 @@ function createStepRewardRows(
   if (!step || "unscorable" in reward || (event?.kind !== "call" && event?.kind !== "ended"))
     return [];
   const { total, change } = step;
-  return [{ name: "reward", text: `${total.toFixed(3)} (${formatChange(change)})` }];
+  return [{ name: "reward", text: `${formatReward(total)} (${formatRewardChange(change)})` }];
 }
 
 /** What the last event changed under the profile on screen. */
@@ -202,13 +202,13 @@ function createChangeRow(
   const changes = listPartChanges(before, after);
   return {
     name: "change",
-    text: formatChange(change),
+    text: formatRewardChange(change),
     ...(changes.length > 0
       ? {
           rows: () =>
             changes.map(it => ({
               name: it.name,
-              text: `${it.before.toFixed(3)} → ${it.after.toFixed(3)}, ${formatChange(it.change)}`,
+              text: `${formatReward(it.before)} → ${formatReward(it.after)}, ${formatRewardChange(it.change)}`,
             })),
         }
       : {}),
@@ -223,7 +223,7 @@ function createTotalRow(
   const pathOf = (name: string) => (isOnScreen ? { path: `reward.${name}` } : {});
   return {
     name: profile,
-    text: total.toFixed(3),
+    text: formatReward(total),
     ...pathOf("total"),
     rows: () =>
       Object.entries({ ...parts, ...extras }).map(([name, part]) => ({
@@ -249,7 +249,7 @@ function createAnswerRows({ answers }: Breakdown): readonly ValueRow[] {
 
 function formatPart(name: string, part: Part): string {
   if (hasNoPenalty(name, part)) return "no penalty";
-  return `${part.score.toFixed(3)} × ${part.weight} = ${part.value.toFixed(3)}`;
+  return `${formatReward(part.score)} × ${part.weight} = ${formatReward(part.value)}`;
 }
 
 function createSuccessRow({ success }: ShownReward, { event }: CursorPosition): ValueRow {

@@ -1,14 +1,10 @@
 /** The reward after each call as hints in the transcript, under the profile on screen. */
 import type { Breakdown } from "../../../reward/breakdown.ts";
-import {
-  describeCall,
-  formatChange,
-  formatPartChange,
-  listPartChanges,
-} from "../../../reward/breakdownText.ts";
+import { describeCall, formatPartChange, listPartChanges } from "../../../reward/breakdownText.ts";
 import { countPrefix } from "../../../reward/prefixReward.ts";
 import type { Trajectory } from "../../../trajectory/trajectory.ts";
 import type { Transcript } from "../../../trajectory/transcript.ts";
+import { formatReward, formatRewardChange, getRewardDecimals } from "../../shared/rewardText.ts";
 import {
   getRewardStep,
   scoreShownPrefix,
@@ -37,7 +33,7 @@ export function listRewardHints(
   return events.flatMap((event, index) => {
     if (event.kind !== "call" || calls[prefix++]?.given) return [];
     const { total, change } = getRewardStep(reward, events, index + 1)!;
-    const text = `${total.toFixed(3)} (${formatChange(change)})`;
+    const text = `${formatReward(total)} (${formatRewardChange(change)})`;
     return [{ line: ranges[index]!.first, prefix, text }];
   });
 }
@@ -66,6 +62,8 @@ export function describeRewardHint(reward: ShownReward, prefix: number): string 
 }
 
 function listChanges(before: Breakdown, after: Breakdown): readonly string[] {
-  const changes = listPartChanges(before, after).map(formatPartChange);
+  const changes = listPartChanges(before, after).map(it =>
+    formatPartChange(it, getRewardDecimals()),
+  );
   return changes.length > 0 ? changes : ["no part changed"];
 }

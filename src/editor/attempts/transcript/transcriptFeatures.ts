@@ -30,6 +30,7 @@ import { emptyNote } from "../../../run/attemptNotes.ts";
 import { isCallNote } from "../../../trajectory/transcript.ts";
 import { UserError } from "../../../userError.ts";
 import { createHoverText } from "../../shared/notifications.ts";
+import { formatReward } from "../../shared/rewardText.ts";
 import { toPlainLine, truncateText } from "../../shared/text.ts";
 import type { ReadOnlyFiles } from "../../shared/readOnlyFiles.ts";
 import type { AttemptNode } from "../attemptLocation.ts";
@@ -72,7 +73,7 @@ const createCodeLensProvider = (transcripts: Transcripts, notes: Notes): CodeLen
           command: "",
         }),
       ];
-    const total = "breakdowns" in reward ? ` (${reward.breakdowns[0].total.toFixed(3)})` : "";
+    const total = "breakdowns" in reward ? ` (${formatReward(reward.breakdowns[0].total)})` : "";
     return [
       new CodeLens(top, {
         title: "$(debug-alt) Step Through Trajectory",
