@@ -201,7 +201,9 @@ export function formatMatrix(policies: readonly NamedAttempts[]): string[] {
     ),
     `${rows.length - different.length} of ${rows.length} tasks, on which no two policies differ, are not listed`,
     ...columns.flatMap(({ change, unscored }, i) => [
-      ...(unscored > 0 ? [`${policies[i]!.name}: ${unscored} attempts not scored`] : []),
+      ...(unscored > 0
+        ? [`${policies[i]!.name}: ${unscored} attempt${unscored === 1 ? "" : "s"} not scored`]
+        : []),
       ...(change
         ? [
             `${policies[i]!.name} compared with ${policies[0]!.name}, tasks in common: ${change.tasks}`,

@@ -200,6 +200,7 @@ async function compareFiles(
       context,
     );
     bugs += tally.bugs;
+    for (const line of describeChanges(tally.changes)) printNote(`${file}: ${line}`);
   }
   if (columns.size < 2)
     throw new UserError(
@@ -288,13 +289,16 @@ const formatSuccess = ({ achieved, reasons }: Success) =>
 const listNotes = (note: string | undefined): readonly string[] =>
   note === undefined ? [] : [`(${note})`];
 
+const describeChanges = (changes: ScoreTally["changes"]): string[] =>
+  [...changes].map(
+    ([what, remedy]) => `${what}, and attempts are judged by what it is now: ${remedy}`,
+  );
+
 function formatTally(
   { total, paper, abstaining, parts, answer, succeeded, noted, unscored, changes }: ScoreTally,
   profile: string,
 ): string[] {
-  const lines = [...changes].map(
-    ([what, remedy]) => `${what}, and attempts are judged by what it is now: ${remedy}`,
-  );
+  const lines = describeChanges(changes);
   if (noted > 0)
     lines.push(
       `${noted} recorded with results that the servers do not return, and scored on the replayed ones (prove-rl replay shows them)`,
