@@ -5,16 +5,13 @@
 import { computeInterval, computeMean, type Interval, type Observation } from "./interval.ts";
 import type { EvaluationRow } from "./row.ts";
 
-/** An attempt at a task. */
-export type MeasuredAttempt = Pick<EvaluationRow, "task" | "cluster" | "unscorable">;
-
 /** Reads a metric from a row; undefined where it has none, as parts of tasks without goals. */
-export type ReadMetric<Row = EvaluationRow> = (row: Row) => number | undefined;
+export type ReadMetric = (row: EvaluationRow) => number | undefined;
 
 /** The observations of the scored rows. */
-export const listObservations = <Row extends MeasuredAttempt>(
-  rows: readonly Row[],
-  read: ReadMetric<Row>,
+export const listObservations = (
+  rows: readonly EvaluationRow[],
+  read: ReadMetric,
 ): readonly Observation[] =>
   rows.flatMap(it => {
     const value = it.unscorable === undefined ? read(it) : undefined;
@@ -22,9 +19,9 @@ export const listObservations = <Row extends MeasuredAttempt>(
   });
 
 /** The mean over a task's attempts of each task that was scored. */
-export function listTaskMeans<Row extends MeasuredAttempt>(
-  rows: readonly Row[],
-  read: ReadMetric<Row>,
+export function listTaskMeans(
+  rows: readonly EvaluationRow[],
+  read: ReadMetric,
 ): ReadonlyMap<string, Observation> {
   const means = new Map<string, Observation>();
   for (const [task, attempts] of groupByTask(rows)) {
@@ -36,10 +33,10 @@ export function listTaskMeans<Row extends MeasuredAttempt>(
 }
 
 /** The scored rows of each task. */
-export function groupByTask<Row extends MeasuredAttempt>(
-  rows: readonly Row[],
-): ReadonlyMap<string, readonly Row[]> {
-  const byTask = new Map<string, Row[]>();
+export function groupByTask(
+  rows: readonly EvaluationRow[],
+): ReadonlyMap<string, readonly EvaluationRow[]> {
+  const byTask = new Map<string, EvaluationRow[]>();
   for (const row of rows) {
     if (row.unscorable !== undefined) continue;
     const attempts = byTask.get(row.task);
@@ -54,10 +51,10 @@ export function groupByTask<Row extends MeasuredAttempt>(
  * `runs` are the evaluations of one or several trainings that differ in their seed only. Undefined
  * if the tasks need fewer than two sets of tools.
  */
-export function computeChange<Row extends MeasuredAttempt>(
-  before: readonly Row[],
-  runs: readonly (readonly Row[])[],
-  read: ReadMetric<Row>,
+export function computeChange(
+  before: readonly EvaluationRow[],
+  runs: readonly (readonly EvaluationRow[])[],
+  read: ReadMetric,
 ): Interval | undefined {
   const start = listTaskMeans(before, read);
   return computeInterval(

@@ -25,6 +25,8 @@ export interface Interval {
 
 /** How often the clusters are drawn. */
 const resamples = 2000;
+/** With thousands of clusters, they take some milliseconds. */
+const drawsPerStep = 20;
 
 export const computeMean = (values: readonly number[]): number =>
   values.reduce((sum, it) => sum + it, 0) / values.length;
@@ -35,6 +37,17 @@ export const computeMean = (values: readonly number[]): number =>
  * √(k/(k−1)) · t(k−1)/z, which makes them as wide as those of Student's t.
  */
 export function computeInterval(observations: readonly Observation[]): Interval | undefined {
+  const steps = computeIntervalInSteps(observations);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Computes the interval, and yields often enough for other work to be done meanwhile. */
+export function* computeIntervalInSteps(
+  observations: readonly Observation[],
+): Generator<undefined, Interval | undefined> {
   const clusters = groupSums(observations, it => it.cluster);
   const runs = groupSums(observations, it => String(it.run ?? 0));
   if (clusters.length < 2) return undefined;
@@ -49,6 +62,7 @@ export function computeInterval(observations: readonly Observation[]): Interval 
     if (runs.length > 1)
       for (let r = 0; r < runs.length; r++)
         runDeviation += runDeviations[random.integer(runs.length)]! / runs.length;
+    if (b % drawsPerStep === 0) yield undefined;
     means[b] = mean + clusterFactor * deviation + runFactor * runDeviation;
   }
   means.sort();

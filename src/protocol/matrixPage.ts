@@ -18,6 +18,8 @@ export interface MatrixView {
   /** The others are compared with the first one. */
   readonly policies: readonly MatrixPolicy[];
   readonly rows: readonly MatrixRow[];
+  /** Whether the differences are still to be computed. */
+  readonly isComparing: boolean;
   /** The files and runs that are still to be scored, and all. */
   readonly progress: { readonly left: number; readonly total: number };
 }

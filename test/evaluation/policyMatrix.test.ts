@@ -83,6 +83,6 @@ test("policies without scored attempts have neither rows nor means", () => {
   expect(rows).toEqual([]);
   expect(columns).toEqual([
     { tasks: 0, attempts: 0, unscored: 1 },
-    { tasks: 0, attempts: 0, unscored: 0 },
+    { tasks: 0, attempts: 0, unscored: 0, change: { tasks: 0 } },
   ]);
 });

@@ -154,7 +154,7 @@ function update(): void {
   showStatus(view);
   grid.update({
     columns,
-    summary: createSummary(view.policies),
+    summary: createSummary(view),
     count: rows.length,
     sort: { ...sort, column: column.name },
     getKey: position => keys.get(rows[position]!)!,
@@ -264,13 +264,20 @@ function open(policy: number, { task }: MatrixRow): void {
   channel.request("open", { policy, task }).catch(() => {});
 }
 
-const createSummary = (policies: readonly MatrixPolicy[]): readonly (readonly HTMLElement[])[] => [
+const createSummary = ({
+  policies,
+  isComparing,
+}: MatrixView): readonly (readonly HTMLElement[])[] => [
   createSummaryRow("Success, mean over tasks", policies, it => ({
     text: it.success === undefined ? "–" : formatPercent(it.success),
     title: it.reward === undefined ? "" : `mean reward ${formatReward(it.reward)}`,
   })),
   createSummaryRow("Difference, 95% interval", policies, ({ change }, i) =>
-    i === 0 ? { text: "", title: "" } : describeChange(change),
+    i === 0
+      ? { text: "", title: "" }
+      : isComparing
+        ? { text: "…", title: "computing", tone: "quiet" }
+        : describeChange(change),
   ),
   createSummaryRow("Tasks", policies, ({ tasks, unscored, attempts, change }) => ({
     text:

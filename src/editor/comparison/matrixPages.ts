@@ -4,9 +4,16 @@
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
-import { createMatrix } from "../../evaluation/policyMatrix.ts";
+import {
+  addChanges,
+  computeChangesInSteps,
+  createMatrixWithoutChanges,
+  type JudgedAttempt,
+  type MatrixChange,
+} from "../../evaluation/policyMatrix.ts";
 import type { AttemptRow } from "../../protocol/attemptsPage.ts";
 import type { MatrixPage, MatrixPolicy, MatrixView } from "../../protocol/matrixPage.ts";
 import type { Profile } from "../../reward/profiles.ts";
@@ -20,6 +27,7 @@ import { answer, answerPlain } from "../shared/pageSecurity.ts";
 import { pickMany } from "../shared/quickInput.ts";
 import { reportRejection } from "../shared/report.ts";
 import { getRewardProfile } from "../shared/settings.ts";
+import { sliceMilliseconds } from "../shared/timeSlices.ts";
 import type { AttemptsNode } from "../tasks/attemptNodes.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 import type { AttemptsDependencies, AttemptsPages } from "./attemptsPages.ts";
@@ -175,19 +183,22 @@ type ScoreSubject = (
 /** What was read of a file, a run or a step. */
 interface ReadSubject {
   readonly subject: AttemptSubject;
-  rows: readonly AttemptRow[];
+  policies: readonly PolicyAttempts[];
   isRead: boolean;
   problem?: string | undefined;
 }
 
-interface Policy {
-  /** What tells it from the other columns. */
-  readonly key: string;
-  readonly subject: AttemptSubject;
+interface PolicyAttempts {
   /** As its attempts name it. */
   readonly name: string;
   readonly title: string;
-  readonly rows: readonly AttemptRow[];
+  readonly attempts: readonly JudgedAttempt[];
+}
+
+interface Policy extends PolicyAttempts {
+  /** What tells it from the other columns. */
+  readonly key: string;
+  readonly subject: AttemptSubject;
   readonly problem?: string | undefined;
 }
 
@@ -198,9 +209,16 @@ export class PolicyTable {
   #first: string | undefined;
   #page: Pick<Page<MatrixPage>, "sendEvent"> | undefined;
   #abort = new AbortController();
+  /** Of the policies as they are now; undefined until they are computed. */
+  #changes: readonly (MatrixChange | undefined)[] | undefined;
+  #comparison = new AbortController();
 
   constructor({ subjects, first }: MatrixSubject, score: ScoreSubject, getProfile: () => Profile) {
-    this.#read = subjects.map(subject => ({ subject, rows: [], isRead: false }));
+    this.#read = subjects.map(subject => ({
+      subject,
+      policies: splitPolicies(subject, []),
+      isRead: false,
+    }));
     this.#first = first;
     this.#score = score;
     this.#getProfile = getProfile;
@@ -221,7 +239,10 @@ export class PolicyTable {
   /** What the page shows now; it gets events with what follows. */
   load(): MatrixView {
     const policies = this.#listPolicies();
-    const { columns, rows } = createMatrix(policies.map(it => it.rows.map(toAttempt)));
+    const { columns, rows } = addChanges(
+      createMatrixWithoutChanges(policies.map(it => it.attempts)),
+      this.#changes ?? [],
+    );
     return {
       subject: JSON.stringify({
         subjects: this.#read.map(it => it.subject),
@@ -234,6 +255,7 @@ export class PolicyTable {
         ...(problem === undefined ? {} : { problem }),
       })),
       rows,
+      isComparing: this.#changes === undefined,
       progress: {
         left: this.#read.filter(it => !it.isRead).length,
         total: this.#read.length,
@@ -245,6 +267,8 @@ export class PolicyTable {
   restart(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
+    this.#comparison.abort();
+    this.#changes = undefined;
     for (const it of this.#read) it.isRead = false;
     reportRejection(this.#run(this.#abort.signal));
   }
@@ -263,7 +287,9 @@ export class PolicyTable {
 
   setFirst(policy: number): void {
     this.#first = this.#getPolicy(policy).key;
+    this.#changes = undefined;
     this.#send();
+    if (this.#read.every(it => it.isRead)) reportRejection(this.#compare());
   }
 
   /** The policy of a column. Throws a `UserError` if its attempts cannot be listed. */
@@ -279,6 +305,7 @@ export class PolicyTable {
 
   dispose(): void {
     this.#abort.abort();
+    this.#comparison.abort();
     this.#page = undefined;
   }
 
@@ -290,7 +317,9 @@ export class PolicyTable {
 
   /** The policies of all that was read, first the one that the others are compared with. */
   #listPolicies(): readonly Policy[] {
-    const policies = this.#read.flatMap(listPolicies);
+    const policies = this.#read.flatMap(({ subject, policies: own, problem }, i): Policy[] =>
+      own.map(it => ({ ...it, key: `${i} ${it.name}`, subject, problem })),
+    );
     const first = policies.find(it => it.key === this.#first);
     return first ? [first, ...policies.filter(it => it !== first)] : policies;
   }
@@ -303,7 +332,7 @@ export class PolicyTable {
       try {
         await this.#score(it.subject, this.#getProfile(), send, signal);
         if (signal.aborted) return;
-        it.rows = rows;
+        it.policies = splitPolicies(it.subject, rows);
         it.problem = undefined;
       } catch (error) {
         if (signal.aborted) return;
@@ -314,6 +343,27 @@ export class PolicyTable {
       it.isRead = true;
       this.#send();
     }
+    await this.#compare();
+  }
+
+  /** Computes the differences from the first policy in slices, and shows them. */
+  async #compare(): Promise<void> {
+    this.#comparison.abort();
+    this.#comparison = new AbortController();
+    const { signal } = this.#comparison;
+    const steps = computeChangesInSteps(this.#listPolicies().map(it => it.attempts));
+    let sliceStart = performance.now();
+    let step = steps.next();
+    while (!step.done) {
+      if (performance.now() - sliceStart > sliceMilliseconds) {
+        await setImmediate();
+        sliceStart = performance.now();
+      }
+      if (signal.aborted) return;
+      step = steps.next();
+    }
+    this.#changes = step.value;
+    this.#send();
   }
 
   #send(): void {
@@ -322,16 +372,25 @@ export class PolicyTable {
 }
 
 /** A file can have attempts of several policies. */
-function listPolicies({ subject, rows, problem }: ReadSubject, position: number): Policy[] {
-  const names = [...new Set(rows.map(it => it.policy))];
+function splitPolicies(
+  subject: AttemptSubject,
+  rows: readonly AttemptRow[],
+): readonly PolicyAttempts[] {
+  const byName = new Map<string, JudgedAttempt[]>();
+  for (const { task, cluster = task, policy, success, total, request } of rows) {
+    const result = success === undefined || total === undefined ? {} : { success, total };
+    const attempt = { task, cluster, request, ...result };
+    const attempts = byName.get(policy);
+    if (attempts) attempts.push(attempt);
+    else byName.set(policy, [attempt]);
+  }
   const title = getSubjectTitle(subject);
-  return (names.length > 0 ? names : [""]).map(name => ({
-    key: `${position} ${name}`,
-    subject,
+  const isNamed = byName.size > 1 || (subject.kind === "tasks" && byName.size > 0);
+  const policies = byName.size > 0 ? [...byName] : [["", []] as const];
+  return policies.map(([name, attempts]) => ({
     name,
-    title: names.length > 1 || subject.kind === "tasks" ? `${title}: ${name}` : title,
-    rows: names.length > 1 ? rows.filter(it => it.policy === name) : rows,
-    problem,
+    title: isNamed ? `${title}: ${name}` : title,
+    attempts,
   }));
 }
 
@@ -339,9 +398,3 @@ function findProblem({ kind, path }: AttemptSubject): string | undefined {
   if (existsSync(path)) return undefined;
   return `the ${kind === "run" ? "run" : "file"} ${basename(path)} was deleted`;
 }
-
-const toAttempt = ({ cluster, unscorable, ...row }: AttemptRow) => ({
-  ...row,
-  cluster: cluster ?? row.task,
-  ...(unscorable === undefined ? {} : { unscorable }),
-});

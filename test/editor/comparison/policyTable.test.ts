@@ -49,7 +49,7 @@ async function openTable(files: Readonly<Record<string, readonly AttemptRow[]>>)
   );
   const views: MatrixView[] = [];
   table.attach({ sendEvent: (_name, view) => void views.push(view) });
-  await expect.poll(() => views.at(-1)?.progress.left).toBe(0);
+  await expect.poll(() => views.at(-1)?.isComparing).toBe(false);
   return { table, views };
 }
 
@@ -65,7 +65,11 @@ test("each file and run is a column, and so is each policy of a file that has se
     ["mixed: careless", 0],
     ["first-1", 1],
   ]);
-  expect(views.map(it => it.progress.left)).toEqual([1, 0]);
+  expect(views.map(it => [it.progress.left, it.isComparing])).toEqual([
+    [1, true],
+    [0, true],
+    [0, false],
+  ]);
 });
 
 test("the policy that the others are compared with comes first, also after a reload", async () => {
@@ -75,6 +79,8 @@ test("the policy that the others are compared with comes first, also after a rel
   });
   table.setFirst(1);
   expect(readColumns(views.at(-1)!).map(([name]) => name)).toEqual(["two", "one"]);
+  await expect.poll(() => views.at(-1)!.policies[1]!.change).toEqual({ tasks: 1 });
+  expect(views.at(-1)!.policies[0]!.change).toBeUndefined();
   expect(JSON.parse(views.at(-1)!.subject)).toMatchObject({ first: "1 small" });
   expect(table.getPolicy(0)).toMatchObject({ name: "small", subject: { kind: "trajectories" } });
 });

@@ -33,6 +33,7 @@ const view: MatrixView = {
     { task: "t-2", request: "Freeze my card.", cells: [cell(2), null], spread: 0 },
     { task: "t-3", request: "<b>Wait</b>", cells: [cell(4), cell(4)], spread: 0 },
   ],
+  isComparing: false,
   progress: { left: 0, total: 2 },
 };
 
