@@ -192,7 +192,9 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
   // a file that was asked for comes first
   const first = context.tasks ? [training, isFew && making] : [isFew && making, training];
   const text =
-    existing && isFew ? `${existing.place}: ${describeShortage(existing)}` : "What to train";
+    existing && isFew
+      ? `${existing.place}: ${describeShortage(existing)}`
+      : "What to train; the student is the model that learns";
   const items = [...first.filter(it => !!it), choosing, ...others];
   const chosen = await pickOne(items, { title, hasBack, text });
   if ("start" in chosen) {

@@ -141,7 +141,7 @@ test("the first choice is a short training of the student that improves most", a
   });
   expect(editor.state.questions).toEqual([
     {
-      text: "What to train",
+      text: "What to train; the student is the model that learns",
       labels: ["A first training", "Choose the settings…"],
       description: "careless on a, 1,000 tasks, 200 held out · GRPO · 12 steps",
     },
@@ -195,7 +195,7 @@ test("without the file of the last training, it takes the newest that fits", asy
 });
 
 test.each([
-  ["no file fits", [], "What to train", [making]],
+  ["no file fits", [], "What to train; the student is the model that learns", [making]],
   [
     "there are few tasks",
     [{ file: files[0]!, train: 2, heldOut: 0 }],
