@@ -283,7 +283,7 @@ function createStartError(
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === "ENOENT" && !isRemote(entry) && entry.time !== undefined)
     return new UserError(
-      `${entry.name} cannot be started at a fixed time, because ${faketime} is not on the PATH`,
+      `the server ${entry.name} cannot be started at a fixed time, because ${faketime} is not on the PATH`,
       `install it, such as with apt install ${faketime}, or remove time from ${place}`,
       { cause },
     );

@@ -202,7 +202,7 @@ test.runIf(process.platform !== "win32")(
 test("without that program, the message says what to install", async () => {
   vi.stubEnv("PATH", join(folder, "seed"));
   await expect(connect(clock)).rejects.toMatchObject({
-    what: "notes cannot be started at a fixed time, because faketime is not on the PATH",
+    what: "the server notes cannot be started at a fixed time, because faketime is not on the PATH",
     remedy: expect.stringContaining("apt install faketime") as string,
   });
 });

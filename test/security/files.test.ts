@@ -19,6 +19,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { findFixtureOrigin, listFixtureOrigins } from "../../src/editor/fixtures/fixtureNames.ts";
+import { readNotes } from "../../src/run/attemptNotes.ts";
 import { appendMetrics, readMetrics, readRun, writeEnd } from "../../src/run/folder.ts";
 import { getTrainerLockFile } from "../../src/run/locks.ts";
 import { startTrainer } from "../../src/run/start.ts";
@@ -91,6 +92,8 @@ test.skipIf(process.platform === "win32").each(hostileFiles)(
     expect(() => catalog.getFixture("banking", "small")).toThrow(message);
     create(name("mcp.json"));
     expect(() => readServerEntries(name("mcp.json"), folder)).toThrow(message);
+    create(name("notes.json"));
+    expect(() => readNotes(name("notes.json"))).toThrow(message);
     create(name("run.json"));
     expect(() => readRun(folder)).toThrow(/is not a run folder/);
   },
