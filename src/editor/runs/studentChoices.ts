@@ -110,7 +110,8 @@ export async function pickStudentOrFolder(
   return (await pickOne([...items, other], question)).choose();
 }
 
-const chooseFolder = async (): Promise<StudentChoice> =>
+/** Asks for the folder of a model. Throws as `pickStudentOrFolder` does. */
+export const chooseFolder = async (): Promise<StudentChoice> =>
   describeModelFolder(findModelFolder(await chooseModelFolder()));
 
 /** The path of a folder. Throws a `CancellationError` on Escape. */

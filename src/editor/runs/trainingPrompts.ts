@@ -5,7 +5,7 @@
  */
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { CancellationError, type Memento, type Uri } from "vscode";
+import { CancellationError, type Memento, type QuickPickItem, type Uri } from "vscode";
 import type { FitResult } from "../../protocol/work.ts";
 import { defaultProfile } from "../../reward/profiles.ts";
 import type { GrpoSettings, RunConfig } from "../../run/config.ts";
@@ -31,7 +31,12 @@ import {
   formatCounts,
   hasTooFew,
 } from "./fittingFiles.ts";
-import { moveToFront, pickStudentOrFolder, type StudentChoice } from "./studentChoices.ts";
+import {
+  chooseFolder,
+  moveToFront,
+  pickStudentOrFolder,
+  type StudentChoice,
+} from "./studentChoices.ts";
 
 /** What to train, and for how long. */
 export interface TrainingChoices {
@@ -93,6 +98,8 @@ interface Draft {
   isKnown: boolean;
   /** Whether it was said that there are too few tasks. */
   isWarned: boolean;
+  /** Whether the folder of a model was chosen in place of a student. */
+  hasFolder: boolean;
   tasks?: Uri;
   student?: StudentChoice;
   rank?: number | undefined;
@@ -159,11 +166,21 @@ export async function promptForTraining(context: TrainingPromptContext): Promise
 const createDraft = (stored: StoredAnswers): Draft => ({
   isKnown: false,
   isWarned: false,
+  hasFolder: false,
   onlyFitting: false,
   preset: presets.find(it => it.label === stored.preset) ?? presets[0]!,
   length: stored.length ?? defaultLength,
   backend: backends.find(it => it.label === stored.backend) ?? backends[0]!,
 });
+
+/** A training without further questions, the way to what is asked, or another way to train. */
+interface KindChoice extends QuickPickItem {
+  /** The tasks to train on; absent if they are asked for. */
+  readonly findTasks?: (() => Promise<Uri>) | undefined;
+  /** Asks for the model first. */
+  readonly chooseStudent?: () => Promise<StudentChoice>;
+  readonly start?: () => Promise<void>;
+}
 
 /** Offers a training without further questions, which makes tasks first if there are too few. */
 const askKind: AskQuestion = async (draft, context, hasBack) => {
@@ -185,8 +202,15 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
   const choosing = {
     label: "Choose the settings…",
     iconPath: icons.settings,
-    description: "tasks, student or Hugging Face folder, objective, length and backend",
+    description: "tasks, student, objective, length and backend",
     findTasks: undefined,
+  };
+  const choosingFolder = {
+    label: "A Hugging Face folder…",
+    iconPath: icons.folder,
+    description: "a model of your own in place of the student, on this machine",
+    findTasks: undefined,
+    chooseStudent: chooseFolder,
   };
   const others = context.others.map(it => ({ ...it, iconPath: icons.otherTraining }));
   // a file that was asked for comes first
@@ -195,12 +219,19 @@ const askKind: AskQuestion = async (draft, context, hasBack) => {
     existing && isFew
       ? `${existing.place}: ${describeShortage(existing)}`
       : "What to train; the student is the model that learns";
-  const items = [...first.filter(it => !!it), choosing, ...others];
+  const items: readonly KindChoice[] = [
+    ...first.filter(it => !!it),
+    choosing,
+    choosingFolder,
+    ...others,
+  ];
   const chosen = await pickOne(items, { title, hasBack, text });
-  if ("start" in chosen) {
+  if (chosen.start) {
     await chosen.start();
     throw new CancellationError();
   }
+  draft.hasFolder = chosen.chooseStudent !== undefined;
+  if (chosen.chooseStudent) draft.student = await chosen.chooseStudent();
   const { findTasks } = chosen;
   draft.isKnown = findTasks !== undefined;
   if (!findTasks) return true;
@@ -273,6 +304,7 @@ const askTasks: AskQuestion = async (draft, context, hasBack) => {
 };
 
 const askStudent: AskQuestion = async (draft, { title, students, stored }, hasBack) => {
+  if (draft.hasFolder) return false;
   const question = { title, hasBack, text: "Which student, the model that learns, to train" };
   draft.student = await pickStudentOrFolder(students, question, stored.student);
   return true;

@@ -28,6 +28,7 @@ export const icons = {
   group: createIcon("layers"),
   groupWithoutVariance: createIcon("dash", "disabledForeground"),
   checkpoint: createIcon("milestone"),
+  folder: createIcon("folder"),
   otherTraining: createIcon("rocket"),
   metrics: createIcon("graph-line"),
   settings: createIcon("settings"),

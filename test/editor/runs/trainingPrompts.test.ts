@@ -23,6 +23,8 @@ const editor = vi.hoisted(() => {
     questions: [] as Question[],
     /** The labels to choose; the first item otherwise. */
     answers: [] as string[],
+    /** The folder to choose. */
+    folder: "",
   };
   const createInput = () => {
     const listeners: Record<string, () => void> = {};
@@ -59,7 +61,11 @@ const editor = vi.hoisted(() => {
   return {
     state,
     api: {
-      window: { createQuickPick: createInput, createInputBox: createInput },
+      window: {
+        showOpenDialog: () => Promise.resolve([{ fsPath: state.folder }]),
+        createQuickPick: createInput,
+        createInputBox: createInput,
+      },
       workspace: { asRelativePath: (it: { fsPath: string }) => it.fsPath },
       QuickInputButtons: { Back: {} },
       CancellationError: class extends Error {},
@@ -98,6 +104,7 @@ const enough = { train: 800, heldOut: 200 };
 const fitting = files.map(file => ({ file, ...enough }));
 const made = createUri("/made.tasks.jsonl");
 const makeTasks = { label: "Tasks", description: "", create: () => Promise.resolve(made) };
+const folderChoice = "A Hugging Face folder…";
 const making = "Make 1,000 tasks, then train";
 
 async function prompt(
@@ -142,7 +149,7 @@ test("the first choice is a short training of the student that improves most", a
   expect(editor.state.questions).toEqual([
     {
       text: "What to train; the student is the model that learns",
-      labels: ["A first training", "Choose the settings…"],
+      labels: ["A first training", "Choose the settings…", folderChoice],
       description: "careless on a, 1,000 tasks, 200 held out · GRPO · 12 steps",
     },
   ]);
@@ -188,7 +195,7 @@ test("without the file of the last training, it takes the newest that fits", asy
   });
   expect(editor.state.questions).toMatchObject([
     {
-      labels: ["With the last settings", "Choose the settings…"],
+      labels: ["With the last settings", "Choose the settings…", folderChoice],
       description: "small on a, 1,000 tasks, 200 held out · DAPO · 1 hour",
     },
   ]);
@@ -217,7 +224,7 @@ test.each([
   expect(editor.state.questions).toEqual([
     {
       text,
-      labels: [...labels, "Choose the settings…"],
+      labels: [...labels, "Choose the settings…", folderChoice],
       description: "careless on new tasks, a fifth held out · GRPO · 12 steps",
     },
   ]);
@@ -246,6 +253,7 @@ test("on a given file with few tasks, making some is the second choice", async (
     "A first training",
     making,
     "Choose the settings…",
+    folderChoice,
   ]);
 });
 
@@ -323,6 +331,15 @@ test("other ways to train follow, and ask their own questions", async () => {
   await expect(prompt({}, { others })).rejects.toBeInstanceOf(editor.api.CancellationError);
   expect(start).toHaveBeenCalledOnce();
   expect(editor.state.questions).toMatchObject([
-    { labels: ["A first training", "Choose the settings…", "With TRL or verl…"] },
+    { labels: ["A first training", "Choose the settings…", folderChoice, "With TRL or verl…"] },
   ]);
+});
+
+test("the folder of a model takes the place of the student, which is not asked for then", async () => {
+  editor.state.folder = createStudent("own").folder;
+  editor.state.answers = [folderChoice];
+  expect(await prompt({ total: 800, fitting: 800 })).toMatchObject({ student: { name: "own" } });
+  expect(editor.state.questions.map(it => it.text)).not.toContainEqual(
+    expect.stringMatching(/Which student/),
+  );
 });
