@@ -185,7 +185,10 @@ interface ReadSubject {
   readonly subject: AttemptSubject;
   policies: readonly PolicyAttempts[];
   isRead: boolean;
-  problem?: string | undefined;
+  /** That it was deleted since it was read. */
+  gone?: string | undefined;
+  /** Why it could not be read the last time. */
+  fault?: string | undefined;
 }
 
 interface PolicyAttempts {
@@ -278,9 +281,9 @@ export class PolicyTable {
     let isChanged = false;
     for (const it of this.#read) {
       if (!it.isRead) continue;
-      const problem = findProblem(it.subject);
-      isChanged ||= problem !== it.problem;
-      it.problem = problem;
+      const gone = findGone(it.subject);
+      isChanged ||= gone !== it.gone;
+      it.gone = gone;
     }
     if (isChanged) this.#send();
   }
@@ -317,8 +320,8 @@ export class PolicyTable {
 
   /** The policies of all that was read, first the one that the others are compared with. */
   #listPolicies(): readonly Policy[] {
-    const policies = this.#read.flatMap(({ subject, policies: own, problem }, i): Policy[] =>
-      own.map(it => ({ ...it, key: `${i} ${it.name}`, subject, problem })),
+    const policies = this.#read.flatMap(({ subject, policies: own, gone, fault }, i): Policy[] =>
+      own.map(it => ({ ...it, key: `${i} ${it.name}`, subject, problem: gone ?? fault })),
     );
     const first = policies.find(it => it.key === this.#first);
     return first ? [first, ...policies.filter(it => it !== first)] : policies;
@@ -333,14 +336,14 @@ export class PolicyTable {
         await this.#score(it.subject, this.#getProfile(), send, signal);
         if (signal.aborted) return;
         it.policies = splitPolicies(it.subject, rows);
-        it.problem = undefined;
+        it.fault = undefined;
       } catch (error) {
         if (signal.aborted) return;
-        it.problem =
-          findProblem(it.subject) ?? (error instanceof UserError ? error.what : String(error));
+        it.fault = error instanceof UserError ? error.what : String(error);
         if (!(error instanceof UserError)) reportRejection(Promise.reject(error));
       }
       it.isRead = true;
+      it.gone = findGone(it.subject);
       this.#send();
     }
     await this.#compare();
@@ -394,7 +397,8 @@ function splitPolicies(
   }));
 }
 
-function findProblem({ kind, path }: AttemptSubject): string | undefined {
+/** Says that the file or run was deleted, if it was. */
+function findGone({ kind, path }: AttemptSubject): string | undefined {
   if (existsSync(path)) return undefined;
   return `the ${kind === "run" ? "run" : "file"} ${basename(path)} was deleted`;
 }
