@@ -58,7 +58,7 @@ test("a student tries a task of the example that it was trained on, and goes on 
   await workbench.runCommand("PROVE: Fork From Here…");
   await workbench.choice("A student…").click();
   await workbench.choice("careless").click();
-  await checkVisible(workbench.tab(/careless-fork-1\.transcript/));
+  await checkVisible(workbench.tab(/↔.*careless-fork-1/));
   await checkTexts();
   await workbench.debugButton("stop").click();
   await workbench.closeEditors();

@@ -63,3 +63,44 @@ test("a tokenizer that is gone is said, and what is left is shown", async () => 
   const failures = workbench.notification("PROVE failed");
   expect(await failures.count()).toBe(0);
 });
+
+/** Opens the attempt of the example that goes wrong at a call. */
+async function openBeginner(): Promise<void> {
+  await workbench.page.keyboard.press("ControlOrMeta+p");
+  await workbench.page.keyboard.type("beginner.trajectory.jsonl");
+  await workbench.choice("beginner.trajectory.jsonl").click();
+  await checkVisible(workbench.tab("beginner.trajectory.jsonl"));
+  await workbench.runCommand("PROVE: Open Transcript");
+  await checkVisible(workbench.tab(/beginner\.transcript/));
+}
+
+test("a student goes on before a call, and both futures are shown with state and reward", async () => {
+  await openBeginner();
+  await line(/banking_transfer\(from_account/).click();
+  await workbench.runCommand("PROVE: Continue From Here With…");
+  await workbench.choice("A student…").click();
+  await workbench.choice("careless").click();
+  await checkVisible(workbench.tab(/beginner.↔.*careless-fork-1/));
+  await checkVisible(line(/banking_transfer/));
+  await workbench.takePicture("continued-by-student");
+  await workbench.page.keyboard.press("ControlOrMeta+End");
+  await checkVisible(line(/state.at.the.end/));
+  await checkVisible(line(/acc_318\.balance:.3809\.24.→.3939\.24/));
+  await workbench.takePicture("continued-by-student-end");
+  await workbench.closeEditors();
+});
+
+test("a person goes on by hand, in a session with the state before the call", async () => {
+  await openBeginner();
+  await line(/banking_transfer\(from_account/).click();
+  await workbench.runCommand("PROVE: Continue From Here With…");
+  await workbench.choice("By hand").click();
+  await workbench.showContainer("PROVE");
+  await checkVisible(
+    workbench.rows("Servers").filter({ hasText: /^Session 1 forked from beginner/ }),
+  );
+  // those before it
+  await checkVisible(workbench.rows("Servers").filter({ hasText: /^Calls.*4/ }));
+  await workbench.takePicture("continued-by-hand");
+  await workbench.closeEditors();
+});

@@ -1,10 +1,10 @@
 /** Compares the transcripts of two attempts in the editor's own diff. */
 import { commands, EventEmitter, type Disposable, type Uri } from "vscode";
 import { UserError } from "../../userError.ts";
-import { toPlainLine } from "../shared/text.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import { createTranscriptUri, getNodeUri, type AttemptNode } from "../attempts/attemptLocation.ts";
-import { getTranscriptTitle, readLocation } from "../attempts/storedLocation.ts";
+import { openAttemptDiff } from "../attempts/attemptDiff.ts";
+import { readLocation } from "../attempts/storedLocation.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 
 export class Comparison implements Disposable {
@@ -44,7 +44,7 @@ export class Comparison implements Disposable {
       throw new UserError("no attempt is selected", "run Select Attempt for Compare on one first");
     if (this.#selected.toString() === uri.toString())
       throw new UserError("this attempt is the selected one", "choose another attempt");
-    await openDiff(this.#selected, uri);
+    await openAttemptDiff(this.#selected, uri);
   }
 
   /**
@@ -55,13 +55,13 @@ export class Comparison implements Disposable {
     const selected = this.#selected;
     if (!selected) return this.select(uri);
     await this.#setSelected(undefined);
-    if (selected.toString() !== uri.toString()) await openDiff(selected, uri);
+    if (selected.toString() !== uri.toString()) await openAttemptDiff(selected, uri);
   }
 
   /** Shows the teacher's attempt at the same task beside an attempt. */
   async compareWithTeacher(attempt: AttemptNode | Uri | undefined): Promise<void> {
     const uri = this.#transcripts.resolveUri(attempt);
-    await openDiff(await this.#findTeacher(uri), uri);
+    await openAttemptDiff(await this.#findTeacher(uri), uri);
   }
 
   dispose(): void {
@@ -103,9 +103,4 @@ export class Comparison implements Disposable {
         throw new Error(`unknown location ${JSON.stringify(location satisfies never)}`);
     }
   }
-}
-
-async function openDiff(left: Uri, right: Uri): Promise<void> {
-  const title = `${getTranscriptTitle(left)} ↔ ${getTranscriptTitle(right)}`;
-  await commands.executeCommand("vscode.diff", left, right, toPlainLine(title));
 }

@@ -15,7 +15,7 @@ import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
 import type { RewardPages } from "../attempts/reward/rewardPages.ts";
-import type { TrajectoryDebugger } from "../attempts/debug/trajectoryDebugger.ts";
+import type { LinePlace, TrajectoryDebugger } from "../attempts/debug/trajectoryDebugger.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { AttemptForks, StudentAttempts } from "./studentAttempts.ts";
 import { EngineTraining } from "./engineTraining.ts";
@@ -146,7 +146,13 @@ export function registerRuns(
       prompts.show(
         attempt && "sessionId" in attempt ? trajectoryDebugger.getForkPoint().uri : attempt,
       ),
-    forkAttempt: () => forks.start(),
+    forkAttempt: () => forks.start(trajectoryDebugger.getForkPoint()),
+    // the context menu of the text gives the address only, that of the call stack a frame
+    continueFrom: async (place?: LinePlace | Uri | StackFrame) =>
+      forks.start(
+        await trajectoryDebugger.getPointBefore(place && "sessionId" in place ? undefined : place),
+        "Continue From Here With…",
+      ),
     evaluate: (node?: RunsNode) => evaluations.start(node),
     showRun: (node?: RunsNode) => pages.open(node),
     pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),

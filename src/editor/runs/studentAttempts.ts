@@ -9,6 +9,7 @@ import { type Memento, Uri, ViewColumn } from "vscode";
 import { takeFirstEvents } from "../../policy/scripted.ts";
 import type { AttemptWork } from "../../protocol/work.ts";
 import { UserError } from "../../userError.ts";
+import { openAttemptDiff } from "../attempts/attemptDiff.ts";
 import type { AttemptNode } from "../attempts/attemptLocation.ts";
 import type { ForkPoint, TrajectoryDebugger } from "../attempts/debug/trajectoryDebugger.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
@@ -104,8 +105,6 @@ interface ChosenPolicy {
   readonly policy: AttemptWork["policy"];
 }
 
-const title = "Fork From Here";
-
 export class AttemptForks {
   readonly #dependencies: AttemptForkDependencies;
 
@@ -113,10 +112,9 @@ export class AttemptForks {
     this.#dependencies = dependencies;
   }
 
-  /** Asks who goes on from where the debugger stands, and lets them. */
-  async start(): Promise<void> {
+  /** Asks who goes on from a position in an attempt, and lets them. */
+  async start(fork: ForkPoint, title = "Fork From Here"): Promise<void> {
     const { trajectoryDebugger } = this.#dependencies;
-    const fork = trajectoryDebugger.getForkPoint();
     const items = [
       {
         label: "By hand",
@@ -128,13 +126,13 @@ export class AttemptForks {
         label: "A student…",
         description: "one that ships, or a checkpoint of a run",
         iconPath: icons.checkpoint,
-        choose: () => this.#chooseStudent(),
+        choose: () => this.#chooseStudent(title),
       },
       {
         label: "An endpoint…",
         description: "a model behind an OpenAI-compatible address",
         iconPath: icons.connection,
-        choose: () => this.#chooseEndpoint(),
+        choose: () => this.#chooseEndpoint(title),
       },
     ];
     const { choose } = await pickOne(items, { title, text: "Who makes the next calls" });
@@ -154,30 +152,32 @@ export class AttemptForks {
     const tasksFolder = folder.getPart("tasks").fsPath;
     mkdirSync(tasksFolder, { recursive: true });
     const file = findUnusedFile(tasksFolder, `${task.id} ${name} fork`);
-    const { header, events } = trajectory;
+    const { header } = trajectory;
+    const events = takeFirstEvents(trajectory.events, position);
     await runCountedWork(
       "attempt",
       {
         task,
         policy,
-        from: { header, events: takeFirstEvents(events, position) },
+        from: { header, events },
         file,
         fixtures: folder.fixtureFolders,
       },
       `${name} goes on with ${header.id}`,
       { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
     );
-    await transcripts.open(uri, ViewColumn.One);
-    await transcripts.open(Uri.file(file), ViewColumn.Two);
+    const continued = transcripts.resolveUri(Uri.file(file));
+    const { transcript } = await transcripts.read(continued);
+    await openAttemptDiff(uri, continued, transcript.ranges[events.length]?.first);
   }
 
-  async #chooseStudent(): Promise<ChosenPolicy> {
+  async #chooseStudent(title: string): Promise<ChosenPolicy> {
     const question = { title, text: "Which student goes on" };
     const { label, folder } = await pickStudent(this.#dependencies, question);
     return { name: label, policy: { kind: "student", model: folder } };
   }
 
-  async #chooseEndpoint(): Promise<ChosenPolicy> {
+  async #chooseEndpoint(title: string): Promise<ChosenPolicy> {
     const { keys } = this.#dependencies;
     const url = await askForEndpointUrl({ title }, getSetting("endpoint.url"));
     const current = { kind: "endpoint", url, model: getSetting("endpoint.model") } as const;

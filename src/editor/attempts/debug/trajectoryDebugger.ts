@@ -174,16 +174,30 @@ export class TrajectoryDebugger implements Disposable {
     const running = this.#sessions.get(debug.activeDebugSession?.id ?? "");
     if (!running)
       throw new UserError("no trajectory is being debugged", "start Step Through Trajectory first");
-    const { title, cursor, source, task } = running.target;
-    const { position, state } = cursor.current;
-    return {
-      uri: Uri.parse(source, true),
-      title,
-      trajectory: cursor.trajectory,
-      position,
-      digest: computeDigest(state),
-      ...(task ? { task } : {}),
-    };
+    return createForkPoint(running.target, running.target.cursor.current.position);
+  }
+
+  /**
+   * The position before the call or the message at a line of a transcript, or after what the user
+   * says there. Of a transcript without a line, the line is that of the cursor. Without a
+   * transcript, it is that of the event where the debugger stands, or else of the cursor. Throws a
+   * `UserError` if there is none.
+   */
+  async getPointBefore(at: LinePlace | Uri | undefined): Promise<ForkPoint> {
+    const running = this.#sessions.get(debug.activeDebugSession?.id ?? "");
+    if (!at && running) {
+      const { index } = running.target.cursor.current;
+      return createForkPoint(running.target, findPositionBefore(running.target, index ?? 0));
+    }
+    const place = at instanceof Uri ? undefined : at;
+    const uri = this.#transcripts.resolveUri(place?.uri ?? (at instanceof Uri ? at : undefined));
+    const editor = window.activeTextEditor;
+    const line = place?.lineNumber ?? (editor ? editor.selection.active.line + 1 : 1);
+    const target = await this.#loadTarget(uri.toString());
+    const index = target.transcript.eventAt(line - 1) ?? target.transcript.eventFrom(line - 1);
+    if (index === undefined)
+      throw new UserError("the attempt has ended before this line", "choose a line of a call");
+    return createForkPoint(target, findPositionBefore(target, index));
   }
 
   /** Opens a live session that goes on from a position. */
@@ -218,6 +232,24 @@ export class TrajectoryDebugger implements Disposable {
     };
   }
 }
+
+function createForkPoint(
+  { title, cursor, source, task }: DebugTarget,
+  position: number,
+): ForkPoint {
+  return {
+    uri: Uri.parse(source, true),
+    title,
+    trajectory: cursor.trajectory,
+    position,
+    digest: computeDigest(cursor.at(position).state),
+    ...(task ? { task } : {}),
+  };
+}
+
+/** The number of events before the one with an index. What the user says there is kept. */
+const findPositionBefore = ({ cursor }: DebugTarget, index: number): number =>
+  cursor.trajectory.events[index]?.kind === "user" ? index + 1 : Math.max(1, index);
 
 /** The debugger shows the texts of an error itself. */
 function throwInEditorWords(error: unknown): never {

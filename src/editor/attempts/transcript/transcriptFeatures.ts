@@ -128,7 +128,18 @@ const createCallLenses = (uri: Uri, { trajectory, transcript, reward }: OpenAtte
       const range = new Range(line, 0, line, 0);
       const copy = { title: "Copy Call", command: "prove.copyCall", arguments: [uri, call] };
       const show = { title: "Show Reward", command: "prove.showReward", arguments: [uri, call] };
-      return ("breakdowns" in reward ? [show, copy] : [copy]).map(it => new CodeLens(range, it));
+      const place = { uri, lineNumber: line + 1 };
+      const go = {
+        title: "Continue From Here With…",
+        command: "prove.continueFrom",
+        arguments: [place],
+      };
+      const lenses = [
+        ...("breakdowns" in reward ? [show] : []),
+        copy,
+        ...(trajectory.header.imported ? [] : [go]),
+      ];
+      return lenses.map(it => new CodeLens(range, it));
     });
 
 /** A tool's name shows what the tool does; a call also its reward, as does the note below it. */
