@@ -113,7 +113,7 @@ export class AttemptForks {
   }
 
   /** Asks who goes on from a position in an attempt, and lets them. */
-  async start(fork: ForkPoint, title = "Fork From Here"): Promise<void> {
+  async start(fork: ForkPoint, title = "Fork From Here…"): Promise<void> {
     const { trajectoryDebugger } = this.#dependencies;
     const items = [
       {
