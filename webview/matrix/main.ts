@@ -313,7 +313,11 @@ const createSummaryRow = (
 /** A difference whose interval contains 0 has no color. */
 function describeChange(change: MatrixChange | undefined): SummaryCell {
   if (!change?.success || !change.reward)
-    return { text: "too few tasks", title: "", tone: "quiet" };
+    return {
+      text: change?.tasks === 0 ? "no task in common" : "too few tasks",
+      title: "",
+      tone: "quiet",
+    };
   const { mean, low, high } = change.success;
   const points = (value: number) => formatChange(100 * value, 1);
   const { reward } = change;

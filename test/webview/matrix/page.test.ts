@@ -113,3 +113,13 @@ test("a policy whose run is gone says so, and the others stay", async () => {
   );
   expect(readRows(page)).toHaveLength(3);
 });
+
+test("without a common task, or with too few, it says so in place of a difference", async () => {
+  const [small, first] = view.policies;
+  const readDifference = async (tasks: number) => {
+    const page = await open({ policies: [small!, { ...first!, change: { tasks } }] });
+    return page.main.querySelectorAll("thead tr")[2]!.children[2]!.textContent;
+  };
+  expect(await readDifference(0)).toBe("no task in common");
+  expect(await readDifference(1)).toBe("too few tasks");
+});
