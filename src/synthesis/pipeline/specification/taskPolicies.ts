@@ -6,9 +6,9 @@ import { renderPolicyPage, type Conduct } from "../../text/policyPages.ts";
 import type { ServerPolicies, ServerRule } from "../../text/serverPolicies.ts";
 
 /**
- * How often the rules are on a page, with all those of the server and of the others on the menu. How
- * often a page wants every write confirmed. Of a few rules, how often the first is about a tool that
- * the conversation calls. How often the strictest form of a rule is chosen.
+ * How often the rules are on a page, with all those of the server and of the others on the menu.
+ * How often a page wants every write confirmed. Of a few rules, how often the first is about a tool
+ * that the conversation calls. How often the strictest form of a rule is chosen.
  */
 const ruleShares = {
   page: 0.5,
