@@ -280,7 +280,7 @@ export class Plot {
   #findRange(offset: number): readonly [number, number] | undefined {
     const scale = this.#layout?.x;
     if (!scale || this.#dragStart === undefined) return undefined;
-    const [from, to] = [this.#dragStart, offset].toSorted((a, b) => a - b).map(scale.invert);
+    const [from, to] = [this.#dragStart, offset].toSorted((a, b) => a - b).map(it => scale.invert(it));
     return [from!, to!];
   }
 
