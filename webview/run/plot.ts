@@ -280,7 +280,9 @@ export class Plot {
   #findRange(offset: number): readonly [number, number] | undefined {
     const scale = this.#layout?.x;
     if (!scale || this.#dragStart === undefined) return undefined;
-    const [from, to] = [this.#dragStart, offset].toSorted((a, b) => a - b).map(it => scale.invert(it));
+    const [from, to] = [this.#dragStart, offset]
+      .toSorted((a, b) => a - b)
+      .map(it => scale.invert(it));
     return [from!, to!];
   }
 
