@@ -239,7 +239,8 @@ async function describeAttempts(
   if (stored.length === 0) return ["attempts: none were stored"];
   const attempts: GroupLine[] = [];
   const steps = stored.slice(-maxGroupSteps);
-  for (const it of steps) attempts.push(...(await readStep(folder, it, files)));
+  for (const it of steps)
+    for (const line of await readStep(folder, it, files)) attempts.push(omitTokens(line));
   return [
     `attempts were stored of ${stored.length === 1 ? "step" : "steps"} ${formatSteps(stored)}; what follows is about ${formatCount(attempts.length, "attempt")} of ${steps.length === 1 ? "step" : "steps"} ${steps.join(", ")}`,
     ...describeGroups(attempts),
@@ -247,6 +248,17 @@ async function describeAttempts(
     ...(await describeWorstTasks(attempts, config, workspace)),
   ];
 }
+
+/** The attempts of several steps are kept at once, whose tokens take the most memory. */
+const omitTokens = (line: GroupLine): GroupLine => ({
+  ...line,
+  trajectory: {
+    ...line.trajectory,
+    events: line.trajectory.events.map(it =>
+      it.kind === "assistant" ? { kind: it.kind, message: it.message, text: it.text } : it,
+    ),
+  },
+});
 
 function groupBy<T>(items: readonly T[], getKey: (it: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();

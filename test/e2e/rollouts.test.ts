@@ -86,6 +86,10 @@ test("an archive opens from the explorer as a table, and its attempt as a transc
   // the digits are those of the file
   await checkVisible(workbench.lines.filter({ hasText: "9007199254740993" }).first());
   await workbench.takePicture("rollouts-transcript");
+  await workbench.runCommand("PROVE: Continue From Here With…");
+  await checkVisible(
+    workbench.notification("The attempt was imported, and its calls cannot be made here"),
+  );
 });
 
 test("the attempt is stepped through in both directions", async () => {

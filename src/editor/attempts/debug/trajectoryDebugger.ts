@@ -237,6 +237,11 @@ function createForkPoint(
   { title, cursor, source, task }: DebugTarget,
   position: number,
 ): ForkPoint {
+  if (cursor.trajectory.header.imported)
+    throw new UserError(
+      "the attempt was imported, and its calls cannot be made here",
+      "choose an attempt that was made here",
+    );
   return {
     uri: Uri.parse(source, true),
     title,
