@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { evaluate } from "../../src/cli/evaluate.ts";
 import { replay } from "../../src/cli/replay.ts";
 import { score } from "../../src/cli/score.ts";
 import { rollout } from "../../src/policy/rollout.ts";
@@ -271,6 +272,19 @@ describe("score F", () => {
       "  success: the tasks are too few to compare",
     ]);
     expect(code).toBe(0);
+  });
+  test("evaluate --by-task does so for policies that attempt the tasks now", async () => {
+    const policies = "scripted:teacher,scripted:idle";
+    const args = ["--tasks", tasksFile, "--policy", policies, "--split", fifty.split, "--by-task"];
+    const { out } = await runCommand(evaluate, args, inFolder);
+    const table = out.slice(out.findIndex(it => it.startsWith("task  ")));
+    expect(table.slice(0, 4).map(it => it.split(/ {2,}/))).toEqual([
+      ["task", "scripted:teacher", "scripted:idle"],
+      ["t-move", "1/1", "0/1"],
+      ["t-twice", "1/1", "0/1"],
+      ["t-read", "1/1", "0/1"],
+    ]);
+    expect(table).toContain("scripted:idle compared with scripted:teacher, tasks in common: 3");
   });
   test("--by-task needs two policies, and prints JSON", async () => {
     await expect(runCommand(score, [tasksFile, "--by-task"], inFolder)).rejects.toThrow(
