@@ -6,7 +6,7 @@
 import type { Json } from "../environment/json.ts";
 import { findDueTurn, type Goal, type Task } from "../trajectory/task.ts";
 import { splitSentences } from "../trajectory/sentences.ts";
-import { asksToRefrain } from "../trajectory/taskRules.ts";
+import { asksToRefrain, isAgreement } from "../trajectory/taskRules.ts";
 import { startsTurn } from "../trajectory/trajectory.ts";
 import type { Conversation } from "./policy.ts";
 
@@ -21,7 +21,8 @@ export function countAnswersInTurn(task: Task, turn: number): number {
   const calls = task.goals.flatMap(it =>
     it.turn <= turn && turn <= findDueTurn(task, it.turn) ? it.calls : [],
   );
-  return Math.min(answerLimits.max, Math.max(answerLimits.min, calls.length));
+  const proofs = task.turns[turn]?.proofs?.length ?? 0;
+  return Math.min(answerLimits.max, Math.max(answerLimits.min, calls.length) + proofs);
 }
 
 const confirmation = "Yes, please.";
@@ -39,6 +40,11 @@ export function findUserAnswer(
   conversation: Pick<Conversation, "events" | "tools">,
 ): string | undefined {
   const question = findQuestion(text);
+  const proof = findUnsaidProof(task, turn, conversation);
+  if (proof) {
+    const answer = proveFor(proof, text, question);
+    if (answer !== undefined) return answer;
+  }
   if (!question || offer.test(question.text)) return undefined;
   const due = task.goals.filter((it, g) => it.turn === turn && isDue(task, g, conversation));
   const isRefraining = () =>
@@ -71,8 +77,46 @@ function mayAgree(
   let current = -1;
   return trajectory.events.some(it => {
     if (startsTurn(it)) current++;
-    return it.kind === "user" && it.answers === true && current === turn;
+    return it.kind === "user" && it.answers === true && current === turn && isAgreement(it.text);
   });
+}
+
+type Proof = NonNullable<Task["turns"][number]["proofs"]>[number];
+
+/** What a rule wants to know before a call of this turn, and the user has not said yet. */
+function findUnsaidProof(
+  { turns }: Task,
+  turn: number,
+  { events }: Pick<Conversation, "events">,
+): Proof | undefined {
+  const own = events.slice(events.findLastIndex(startsTurn));
+  return turns[turn]!.proofs?.find(
+    ({ say }) => !own.some(it => it.kind === "user" && it.text.includes(say)),
+  );
+}
+
+/** Requests without a question mark. */
+const demand =
+  /\bplease (tell|give|provide|state|name|say|share|confirm|let)\b|\b(tell|give) me\b|\blet me know\b/i;
+/** What the assistant needs, unless it says so to explain a refusal. */
+const need = /\b(I|we)( will|'ll)? (first )?need (to know|the|your|you to)\b/i;
+const refusal = /\b(can't|cannot|can not|unable|sorry|afraid|not possible|leave (that|it))\b/i;
+
+/**
+ * The answer to a message that asks for a proof; to a question for permission alone, a yes. Users
+ * answer any open question with what they know.
+ */
+function proveFor(
+  { about, say }: Proof,
+  text: string,
+  question: Question | undefined,
+): string | undefined {
+  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+  const isNamed = about.some(it => words.has(it));
+  if (question?.kind === "confirmation") return isNamed ? `${confirmation} ${say}` : confirmation;
+  if (question) return offer.test(question.text) && !isNamed ? undefined : say;
+  const asks = demand.test(text) || (need.test(text) && !refusal.test(text));
+  return isNamed && asks ? say : undefined;
 }
 
 interface Question {

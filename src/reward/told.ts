@@ -104,13 +104,20 @@ class Judge {
     const replies: string[][] = this.#task.turns.map(() => []);
     for (const [i, event] of this.#events.entries()) {
       const turn = this.#turns[i]!;
-      if (event.kind === "user" && event.answers && isAgreement(event.text)) replies[turn] = [];
+      if (event.kind === "user" && event.answers && this.#isExpected(event.text, turn))
+        replies[turn] = [];
       if (event.kind !== "assistant" || event.text === "") continue;
       messages[turn]?.push(event.text);
       replies[turn]?.push(event.text);
     }
     this.#messages = messages;
     this.#replies = replies;
+  }
+
+  /** Whether an answer agrees to what was asked, or is the proof that was asked for. */
+  #isExpected(answer: string, turn: number): boolean {
+    const { proofs = [] } = this.#task.turns[turn] ?? {};
+    return isAgreement(answer) || proofs.some(it => answer.includes(it.say));
   }
 
   judge(): AnswerEvidence[] {
@@ -572,7 +579,7 @@ function findPolarityProblem(
 /** Whether a sentence says that something is not possible or not done, or asks. */
 const isAdmission = (sentence: string): boolean =>
   sentence.includes("?") ||
-  /\b(?:sorry|apolog\w+|unfortunately|afraid|unable|impossible|refused?|rejected|declined|denied|failed|fails|missing|lacks?|beyond|outside|only|instead|however|already|unless|needs?|requires?|must|please)\b/i.test(
+  /\b(?:sorry|apolog\w+|unfortunately|afraid|unable|impossible|refused?|rejected|declined|denied|failed|fails|missing|lacks?|beyond|outside|only|instead|however|already|unless|needs?|requires?|must|please|have to leave)\b/i.test(
     sentence,
   ) ||
   /\btoo (?:many|much|few|little|late|early|long|short|high|low|far|big|large|small)\b/i.test(

@@ -158,6 +158,21 @@ const conditionalSchema = z
   .array(z.strictObject({ name: z.string(), arguments: objectSchema }))
   .min(1);
 
+/**
+ * What the user says when the assistant asks for what a `rule` of the policy wants to know before a
+ * call: with `isAccepted`, the rule then allows the call. `about` are words of such a question.
+ */
+const proofsSchema = z
+  .array(
+    z.strictObject({
+      rule: z.string(),
+      about: z.array(z.string()).min(1),
+      say: z.string().min(1),
+      isAccepted: z.literal(true).optional(),
+    }),
+  )
+  .min(1);
+
 /** A task's fields, each on its own. */
 const taskFields = z.strictObject({
   format: z.enum([formatWithoutAnswers, taskFormat]),
@@ -193,6 +208,7 @@ const taskFields = z.strictObject({
         unmet: unmetSchema.optional(),
         adds: addsSchema.optional(),
         conditional: conditionalSchema.optional(),
+        proofs: proofsSchema.optional(),
       }),
     )
     .min(1),
@@ -334,6 +350,7 @@ export const taskLineSchema = withGoalChecks(
           unmet: unmetSchema.optional(),
           adds: addsSchema.optional(),
           conditional: conditionalSchema.optional(),
+          proofs: proofsSchema.optional(),
         }),
       )
       .min(1),
@@ -373,13 +390,14 @@ export function createTaskLine(task: Task): TaskLine {
   return {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
-    turns: task.turns.map(({ user, goals, reply, unmet, adds, conditional }, i) => ({
+    turns: task.turns.map(({ user, goals, reply, unmet, adds, conditional, proofs }, i) => ({
       user,
       goals,
       ...(reply === replies[i] ? {} : { reply }),
       ...(unmet ? { unmet } : {}),
       ...(adds ? { adds } : {}),
       ...(conditional ? { conditional } : {}),
+      ...(proofs ? { proofs } : {}),
     })),
     trajectory: isDerivable ? { events: lines } : { header: own, events: lines },
   };

@@ -44,8 +44,11 @@ const taskRuleSchema = z.strictObject({
   tools: z.array(z.string()).min(1),
   /** Which calls of these tools; all if absent. */
   if: conditionSchema.optional(),
-  /** `confirm`: the user has to agree before the call; `never`: the call must not be made. */
-  demands: z.enum(["confirm", "never"]),
+  /**
+   * `confirm`: the user has to agree before the call; `never`: the call must not be made; `proof`:
+   * the user has to say something first that the rule accepts, as the task's turns know it.
+   */
+  demands: z.enum(["confirm", "never", "proof"]),
 });
 
 /** The rules that hold in a task. */
@@ -104,8 +107,10 @@ export function findBrokenRules(
   {
     policy,
     trajectory: taught,
+    turns,
   }: {
     readonly policy?: TaskPolicy | undefined;
+    readonly turns: readonly ProvenTurn[];
     readonly trajectory: Pick<Trajectory, "events">;
   },
   events: readonly Event[],
@@ -117,8 +122,12 @@ export function findBrokenRules(
   const questions = listAgreedQuestions(events);
   let start = 0;
   let index = -1;
+  let turn = -1;
   for (const [at, event] of events.entries()) {
-    if (startsTurn(event)) start = at;
+    if (startsTurn(event)) {
+      start = at;
+      turn++;
+    }
     if (event.kind !== "call") continue;
     index++;
     const isConfirmed = ({ text, because }: TaskRule): boolean =>
@@ -137,12 +146,43 @@ export function findBrokenRules(
               tools,
             )),
       );
-    const rule = policy.rules.find(
-      it => appliesTo(it, event) && !(it.demands === "confirm" && isConfirmed(it)),
-    );
+    const isKept = (rule: TaskRule): boolean => {
+      if (rule.demands === "never") return false;
+      return rule.demands === "confirm"
+        ? isConfirmed(rule)
+        : isProven(rule, turns.slice(0, turn + 1), events.slice(0, at));
+    };
+    const rule = policy.rules.find(it => appliesTo(it, event) && !isKept(it));
     if (rule) broken.push({ rule, call: event, index });
   }
   return broken;
+}
+
+/** What the user of a turn says if asked for a proof. */
+interface ProvenTurn {
+  readonly proofs?:
+    | readonly {
+        readonly rule: string;
+        readonly say: string;
+        readonly isAccepted?: true | undefined;
+      }[]
+    | undefined;
+}
+
+/**
+ * Whether the user has said what a rule wants to know, in the last of these turns that a proof is
+ * about.
+ */
+function isProven(
+  { id }: TaskRule,
+  turns: readonly ProvenTurn[],
+  events: readonly Event[],
+): boolean {
+  const proofs = turns.flatMap(it => it.proofs?.filter(proof => proof.rule === id) ?? []);
+  const last = proofs.at(-1);
+  return (
+    last?.isAccepted === true && events.some(it => it.kind === "user" && it.text.includes(last.say))
+  );
 }
 
 /** The messages to which the user agreed; `answer` is the position of the event that says so. */
@@ -172,7 +212,11 @@ function listAgreedQuestions(
 /** Why a call breaks a rule, in one line. */
 export const describeBrokenRule = ({ rule, call, index }: BrokenRule): string =>
   `call ${index + 1}, ${call.name}, breaks the rule "${rule.id}": ${
-    rule.demands === "never" ? "it is forbidden" : "the user did not confirm it"
+    {
+      never: "it is forbidden",
+      confirm: "the user did not confirm it",
+      proof: "the user has not said what the rule accepts",
+    }[rule.demands]
   } (${rule.text})`;
 
 /** A question that the user agreed to, and what was known when it was asked. */

@@ -30,6 +30,8 @@ import { listArguments } from "./toolSchemas.ts";
 /** Messages of a solver, each of which is answered by the events after it. */
 export type Steps<T = void> = Generator<AssistantMessage, T, readonly Event[]>;
 
+type Proof = NonNullable<Task["turns"][number]["proofs"]>[number];
+
 /** The most messages in which a solver tells a user who keeps answering that it is done. */
 const maxReplies = 3;
 
@@ -58,6 +60,9 @@ export class SolverRun {
   /** The tools that the user was asked about last, and those it has agreed to in this turn. */
   #asked: readonly string[] = [];
   readonly #confirmed = new Set<string>();
+  /** The index of the user's turn, and what the user has said in it. */
+  #turn = -1;
+  #heard: string[] = [];
   #tools: ReadonlyMap<string, Tool>;
 
   /** `choice` is the number of what the solver chooses; by the task's seed if absent. */
@@ -84,7 +89,12 @@ export class SolverRun {
   readEvents(events: readonly Event[], tools: readonly Tool[]): void {
     if (tools.length !== this.#tools.size) this.#tools = mapByName(tools);
     for (const it of events) {
-      if (it.kind === "user" && !it.answers) this.#confirmed.clear();
+      if (it.kind === "user" && !it.answers) {
+        this.#confirmed.clear();
+        this.#heard = [];
+        this.#turn++;
+      }
+      if (it.kind === "user") this.#heard.push(it.text);
       if (it.kind === "user" && it.answers && isAgreement(it.text))
         for (const asked of this.#asked) this.#confirmed.add(asked);
       if (it.kind === "user") {
@@ -104,6 +114,11 @@ export class SolverRun {
   /** Makes calls in one message, after asking the user where a rule demands it. */
   *call(...calls: readonly Call[]): Steps<readonly CallEvent[]> {
     if (calls.length === 0) return [];
+    const rules = this.task.policy?.rules.filter(
+      rule => rule.demands === "proof" && calls.some(it => appliesTo(rule, it)),
+    );
+    for (const it of this.#listUnsaid(proof => rules?.some(of => of.id === proof.rule) === true))
+      yield this.#askFor(it);
     const ruled = calls.filter(it => this.needsConfirmation(it)).map(it => it.name);
     this.#asked = [...new Set(ruled)].filter(it => !this.#confirmed.has(it));
     if (this.#asked.length > 0) {
@@ -111,6 +126,18 @@ export class SolverRun {
       yield { text: `Please confirm this: shall I ${actions.join(" and ")}?`, calls: [] };
     }
     return yield* this.callAtOnce(...calls);
+  }
+
+  /** What the user of this turn says if asked for a proof, and has not said. */
+  #listUnsaid(isMeant: (proof: Proof) => boolean): readonly Proof[] {
+    const proofs = this.task.turns[this.#turn]?.proofs ?? [];
+    return proofs.filter(
+      proof => isMeant(proof) && !this.#heard.some(it => it.includes(proof.say)),
+    );
+  }
+
+  #askFor({ about }: Proof): AssistantMessage {
+    return { text: `Please tell me one thing first: what about the ${about[0]!}?`, calls: [] };
   }
 
   /** Whether a rule of the task wants a call confirmed. */
@@ -127,6 +154,8 @@ export class SolverRun {
 
   /** Says the last words of a turn; the user may answer if they sound like a question. */
   *reply(text: string): Steps {
+    // what is refused for want of a proof is asked for first
+    for (const it of this.#listUnsaid(it => it.isAccepted !== true)) yield this.#askFor(it);
     let events = yield { text, calls: [] };
     for (let i = 0; i < maxReplies && events.some(it => it.kind === "user" && it.answers); i++)
       events = yield { text: "That is all that I can do.", calls: [] };

@@ -95,8 +95,8 @@ export interface Preset {
   readonly moreBeforeQuestion: number;
   /** Share of the refusals and questions that have a contrasting normal task. */
   readonly pairShare: number;
-  /** Share of the normal tasks on one server that have rules. */
-  readonly policyShare: number;
+  /** How often tasks have rules, compared with the usual; 0 for never. */
+  readonly policyFactor: number;
   /** Share of the tasks with a missing tool in which a later turn brings it. */
   readonly toolArrivalShare: number;
   /** Share of the first turns with a second thought that changes nothing. */
@@ -134,7 +134,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0.3,
     moreBeforeQuestion: 0.8,
     pairShare: 0.8,
-    policyShare: 0.35,
+    policyFactor: 1,
     toolArrivalShare: 0.5,
     secondThoughtShare: 0.05,
     crossServerShare: 0.12,
@@ -163,7 +163,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     addedValueShare: 0,
     moreBeforeQuestion: 0,
     pairShare: 0,
-    policyShare: 0,
+    policyFactor: 0,
     toolArrivalShare: 0,
     secondThoughtShare: 0,
     crossServerShare: 0,
@@ -181,7 +181,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
 const shares: Readonly<Record<Difficulty, Partial<Preset>>> = {
   easy: {
     crossServerShare: 0,
-    policyShare: 0,
+    policyFactor: 0,
     recoveryShare: 0,
     scenarioShare: 0.2,
     computedShare: 0,
@@ -191,7 +191,7 @@ const shares: Readonly<Record<Difficulty, Partial<Preset>>> = {
   medium: {},
   hard: {
     crossServerShare: 0.3,
-    policyShare: 0.6,
+    policyFactor: 2,
     recoveryShare: 0.25,
     scenarioShare: 0.8,
     computedShare: 0.9,
@@ -215,7 +215,7 @@ export const choosePreset = ({
 }): Preset => ({
   ...presets[preset],
   ...(difficulty ? shares[difficulty] : {}),
-  ...(llmRoles ? { toolArrivalShare: 0, policyShare: 0, keepsContradictions: true } : {}),
+  ...(llmRoles ? { toolArrivalShare: 0, policyFactor: 0, keepsContradictions: true } : {}),
 });
 
 // Computes how many tasks of each kind a synthesis makes, and plans the kind and the server of each

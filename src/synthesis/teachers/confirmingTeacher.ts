@@ -1,12 +1,15 @@
 /**
- * A teacher that asks the user before it makes calls that a rule wants confirmed. It asks once in a
- * turn, about everything in it that has to be confirmed, and the user agrees.
+ * A teacher that asks the user before it makes calls that a rule wants confirmed, or before which
+ * it wants to know something. It asks for a confirmation once in a turn, about everything in it
+ * that has to be confirmed, and the user agrees.
  */
+import { canonicalJson } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
 import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
 import { renderConfirmation, type ConfirmationTexts } from "../text/refusals.ts";
+import type { IntentProof } from "../user/intents/intent.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 
@@ -19,12 +22,13 @@ interface ConfirmingOptions {
 
 export class ConfirmingTeacher implements Teacher {
   readonly name: string;
-  /** Whether it has asked in this conversation. */
+  /** Whether it has asked for a confirmation in this conversation. */
   hasAsked = false;
   readonly #inner: Teacher;
   readonly #options: ConfirmingOptions;
-  /** The message that follows when the user has agreed. */
-  #pending: AssistantMessage | undefined;
+  /** The message that follows when the user has answered, and the answer. */
+  #pending: { readonly message: AssistantMessage; readonly answer: string } | undefined;
+  readonly #proven = new Set<IntentProof>();
   /** The number of the turn in which the user has agreed last. */
   #agreedIn = 0;
 
@@ -39,28 +43,45 @@ export class ConfirmingTeacher implements Teacher {
     recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
     complaint?: string,
   ): Promise<AssistantMessage> {
-    const pending = this.#pending;
+    const { rules, texts, random } = this.#options;
+    const pending = this.#pending?.message;
     this.#pending = undefined;
     const turn = conversation.events.filter(startsTurn).length;
-    if (pending) {
-      this.#agreedIn = turn;
-      return pending;
+    const message = pending ?? (await this.#inner.next(conversation, recovery, complaint));
+    const proof = this.#findUnproven(message);
+    if (proof) {
+      this.#proven.add(proof);
+      this.#pending = { message, answer: proof.say };
+      return { text: proof.ask, calls: [] };
     }
-    const message = await this.#inner.next(conversation, recovery, complaint);
-    const { rules } = this.#options;
     const rule = rules.find(
       it => it.demands === "confirm" && message.calls.some(call => appliesTo(it, call)),
     );
     if (!rule || this.#agreedIn === turn) return message;
     this.hasAsked = true;
-    this.#pending = message;
+    this.#agreedIn = turn;
+    this.#pending = { message, answer: random.pick(texts.agree) };
     return { text: this.#renderQuestion(message), calls: [] };
   }
 
   /** The user's answer to the question that was just asked; undefined if none was. */
   takeAnswer(): string | undefined {
-    const { texts, random } = this.#options;
-    return this.#pending && random.pick(texts.agree);
+    return this.#pending?.answer;
+  }
+
+  /** What a rule wants to know before the calls of a message, or before it refuses a request. */
+  #findUnproven({ calls }: AssistantMessage): IntentProof | undefined {
+    return this.#options.simulator.turn.intents.find(
+      ({ proof, blockedReply, tool, arguments: args }) =>
+        proof !== undefined &&
+        // the same reason counts for all requests of the turn
+        !this.#proven.has(proof) &&
+        (blockedReply === undefined
+          ? calls.some(
+              it => it.name === tool.name && canonicalJson(it.arguments) === canonicalJson(args),
+            )
+          : calls.length === 0),
+    )?.proof;
   }
 
   getPurpose(call: CallEvent): ReturnType<NonNullable<Teacher["getPurpose"]>> {

@@ -45,6 +45,8 @@ export class GraphTeacher implements Teacher {
   #results: IntentResult[] = [];
   /** The calls made for intents, by `getCallKey`. */
   readonly #requests: { readonly intent: PlannedIntent; readonly key: string }[] = [];
+  /** The look-ups that are made to compare what the user says, by `getCallKey`. */
+  readonly #comparisons = new Map<string, PlannedIntent>();
   /** The facts that the reply tells, for each read that the user asked for. */
   readonly #answers = new Map<CallEvent, readonly Fact[]>();
 
@@ -83,6 +85,11 @@ export class GraphTeacher implements Teacher {
       if (fallback) return this.#pursue([fallback]);
     }
     const intent = turn.intents[this.#current];
+    if (intent?.proof?.source && intent.blockedReply !== undefined) {
+      const lookUps = this.#dueCalls.planLookUps(intent);
+      for (const it of lookUps) this.#comparisons.set(getCallKey(it.name, it.arguments), intent);
+      if (lookUps.length > 0) return makeCalls(lookUps);
+    }
     if (intent?.blockedReply !== undefined)
       return { text: renderTurnMessage(outcome, intent.blockedReply), calls: [] };
     if (intent?.fallback && this.#hasFailed(intent)) return this.#pursue([intent.fallback]);
@@ -93,8 +100,20 @@ export class GraphTeacher implements Teacher {
 
   /** Look-ups and reads that must come first feed other calls; all others were asked for. */
   getPurpose(call: CallEvent): ReadPurpose {
-    const facts = this.#answers.get(call);
+    const facts = this.#answers.get(call) ?? this.#listCompared(call);
     return facts ? { for: "answers", facts } : { for: "feeds" };
+  }
+
+  /** The field of an entity that a look-up is made for, to compare it with what the user says. */
+  #listCompared(call: CallEvent): readonly Fact[] | undefined {
+    const source = this.#comparisons.get(getCallKey(call.name, call.arguments))?.proof?.source;
+    if (!source || call.outcome.kind !== "ok") return undefined;
+    const { id, facts } = source.mention.instance;
+    const value = facts[source.field];
+    const isShown = [...listScalars(call.outcome.value)].includes(id);
+    return isShown && (typeof value === "string" || typeof value === "number")
+      ? [{ entity: String(id), field: source.field, value }]
+      : undefined;
   }
 
   /** The intent's fallback, or, for a look-up, another look-up. */

@@ -97,9 +97,9 @@ function explainFallback(intent: Intent, reply: string, outcome: TurnOutcome): s
   const { feasibility, style, turn, results, conversation } = outcome;
   const first = turn.intents.find(it => it.fallback === intent);
   const failed = first && results.find(it => it.intent === first && it.call.outcome.kind !== "ok");
-  if (!failed) return reply;
   const { random } = feasibility.context;
-  const reason = explainFailure(failed.call, conversation, random);
+  const reason = failed ? explainFailure(failed.call, conversation, random) : intent.insteadOf;
+  if (reason === undefined) return reply;
   const template = random.pick(
     style.instead.filter(
       it => it.startsWith("{why}") || (isFullClause(reason) && !reason.includes(":")),

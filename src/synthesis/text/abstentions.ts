@@ -45,6 +45,7 @@ const abstentionsSchema = z.strictObject({
     thing: textsSchema,
     goOn: textsSchema,
     forbidden: z.strictObject({ request: textsSchema, plain: textsSchema }),
+    insist: z.strictObject({ says: textsSchema, replies: textsSchema }),
     arrival: z.strictObject({
       says: textsSchema,
       asks: z.strictObject({ read: textsSchema, write: textsSchema }),

@@ -11,7 +11,9 @@ const conductSchema = z.strictObject({
   format: z.literal("prove/policy-page@1"),
   /** What `needs` names is in the page only with such a rule. */
   conduct: z
-    .array(z.strictObject({ say: z.string(), needs: z.enum(["confirm", "never"]).optional() }))
+    .array(
+      z.strictObject({ say: z.string(), needs: z.enum(["confirm", "never", "proof"]).optional() }),
+    )
     .min(1),
 });
 

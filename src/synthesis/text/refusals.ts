@@ -45,6 +45,8 @@ export interface MissingCapabilityTemplates {
   readonly goOn: readonly string[];
   /** `{because}` and `{Because}` are the reason of the rule that forbids it. */
   readonly forbidden: { readonly request: readonly string[]; readonly plain: readonly string[] };
+  /** What users say who ask once more for it, and the answers. */
+  readonly insist: { readonly says: readonly string[]; readonly replies: readonly string[] };
 }
 
 /** What users say when they bring a tool. */

@@ -17,6 +17,7 @@ import { getTextFile, type Server, type Tool } from "../../environment/server.ts
 import { weekdays } from "../../environment/time.ts";
 import { findLine, parseJson } from "../../storage/parseJson.ts";
 import { readTextFile } from "../../storage/textFiles.ts";
+import { getDeclarations } from "../graph/declarations.ts";
 import type { RuleCondition, TaskRule } from "../../trajectory/taskRules.ts";
 import { UserError } from "../../userError.ts";
 
@@ -32,9 +33,36 @@ const conditionSchema = z.union([
   }),
 ]);
 
+const textsSchema = z.array(z.string().min(1)).min(1);
+
+/**
+ * What the user has to say before a call: a reason, some of which the rule accepts, or a field of
+ * the entity that the call is about, as `{value}` in `say`. `others` are not accepted: other
+ * reasons, or that the user does not know. `about` are words of a question for it.
+ */
+const proofSchema = z.union([
+  z.strictObject({
+    ask: textsSchema,
+    about: textsSchema,
+    accepted: textsSchema,
+    others: textsSchema,
+  }),
+  z.strictObject({
+    ask: textsSchema,
+    about: textsSchema,
+    entity: z.string(),
+    field: z.string(),
+    say: textsSchema,
+    others: textsSchema,
+  }),
+]);
+
+export type ProofTexts = z.infer<typeof proofSchema>;
+
 const ruleSchema = z.strictObject({
   id: z.string().regex(/^[a-z][a-z-]*$/),
-  demands: z.enum(["confirm", "never"]),
+  demands: z.enum(["confirm", "never", "proof"]),
+  proof: proofSchema.optional(),
   tools: z.array(z.string()).min(1).optional(),
   effect: z.enum(["write", "destructive"]).optional(),
   if: conditionSchema.optional(),
@@ -76,6 +104,8 @@ export interface ServerRule {
   readonly id: string;
   /** Whether it is about every tool that writes. */
   readonly isGeneral: boolean;
+  /** What a rule that demands a proof accepts. */
+  readonly proof?: ProofTexts | undefined;
   readonly forms: readonly TaskRule[];
 }
 
@@ -108,6 +138,7 @@ export function readServerPolicies(folder: string, server: Server): ServerPolici
     return {
       id: rule.id,
       isGeneral: rule.effect === "write",
+      proof: rule.proof,
       forms: listForms({ ...rule, tools }),
     };
   });
@@ -128,7 +159,14 @@ type Rule = Omit<z.infer<typeof ruleSchema>, "tools"> & { readonly tools: string
 const takes = ({ inputSchema }: Tool, key: string): boolean =>
   Object.hasOwn((inputSchema["properties"] ?? {}) as object, key);
 
-function findProblem({ tools, effect, if: condition, text, because }: Rule, server: Server) {
+function findProblem(rule: Rule, server: Server): string | undefined {
+  const { tools, effect, if: condition, text, because, demands, proof } = rule;
+  if ((demands === "proof") !== (proof !== undefined))
+    return "has a proof if and only if it demands one";
+  if (proof && "entity" in proof) {
+    const problem = findFieldProblem(proof, server);
+    if (problem !== undefined) return problem;
+  }
   if (tools.length === 0) return "is about no tool";
   const unknown = tools.find(it => !server.tools.has(it));
   if (unknown !== undefined) return `names ${unknown}, which ${server.name} does not have`;
@@ -145,6 +183,22 @@ function findProblem({ tools, effect, if: condition, text, because }: Rule, serv
   return slot === undefined
     ? undefined
     : `has the slot {${slot}}, which its condition does not fill`;
+}
+
+/** Why no result of the server shows the field of the entity. */
+function findFieldProblem(
+  { entity, field }: Extract<ProofTexts, { field: string }>,
+  server: Server,
+): string | undefined {
+  const declarations = [...getDeclarations(server).values()];
+  if (!declarations.some(it => it.outputs.some(of => of.entity === entity)))
+    return `wants a field of a ${entity}, which no result of ${server.name} shows`;
+  const isShown = declarations.some(
+    it =>
+      it.outputs.some(of => of.entity === entity) &&
+      JSON.stringify(it.tool.outputSchema).includes(`"${field}":`),
+  );
+  return isShown ? undefined : `wants ${field} of a ${entity}, which no result shows`;
 }
 
 function findCallProblem(

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import type { MissingCapabilityTemplates, ToolArrivalTexts } from "../text/refusals.ts";
+import type { ProofTexts } from "../text/serverPolicies.ts";
 import type { TaskRule } from "../../trajectory/taskRules.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import type { ServerRecoveries } from "../text/recoveries.ts";
@@ -118,6 +119,8 @@ export interface UserPlan {
   readonly missingTools?: MissingTools;
   /** The rules that hold in the conversation. */
   readonly rules?: readonly TaskRule[];
+  /** What those of them accept that demand a proof, by their ids. */
+  readonly proofs?: ReadonlyMap<string, ProofTexts>;
   /** What the assistant has to recover from, where it can: the sorts to try, in this order. */
   readonly recovery?: RecoveryPlan;
   /** If nothing follows from the last turn, the user asks for something unrelated. */

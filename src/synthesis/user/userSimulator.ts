@@ -11,6 +11,7 @@ import type { ConversationContext } from "./conversationContext.ts";
 import { FeasibilityChecker, isEmptyResult } from "./intents/feasibility.ts";
 import {
   type Intent,
+  type IntentProof,
   reportsNothing,
   type RecoverySort,
   isAcceptableChange,
@@ -28,10 +29,13 @@ import type {
 import { answerQuestion, type WithheldValue } from "./turns/withheldValue.ts";
 import { findSlots } from "../text/templateText.ts";
 import { canonicalJson } from "../../environment/json.ts";
-import { isRequest } from "../text/grammar.ts";
+import { capitalize, isRequest } from "../text/grammar.ts";
 
 /** Tools that are drawn for an unrelated turn. */
 const maxNewTopics = 4;
+
+/** How often the user asks once more after a rule has forbidden something. */
+const insistShare = 0.5;
 
 /** How often the user asks for something else after a refusal. */
 const continuesAfterRefusal = 0.6;
@@ -49,6 +53,12 @@ export class UserSimulator {
   changesOfMind = 0;
   /** Whether the user brought a tool that was missing. */
   broughtTool = false;
+  /** Whether the user asked once more for what a rule forbids. */
+  insists = false;
+  /** What the user says if asked for a proof, by the index of the turn. */
+  readonly proofs: (IntentProof & { readonly turn: number })[] = [];
+  /** Whether the user said at once what they want instead of what a rule forbids. */
+  hasAlternative = false;
   /** What the assistant has said that it cannot do, and what it has asked for. */
   readonly unmetRequests: UnmetRequest[] = [];
   /** Calls that depend on a condition that did not hold, by the index of their turn. */
@@ -119,6 +129,11 @@ export class UserSimulator {
     this.turn = turn;
     this.firstTurn ??= turn;
     if (turn.isChangeOfMind) this.changesOfMind++;
+    for (const { proof, insteadOf } of turn.intents) {
+      const isNew = this.proofs.every(it => it.turn !== this.#turnCount || it.rule !== proof?.rule);
+      if (proof && isNew) this.proofs.push({ ...proof, turn: this.#turnCount });
+      if (insteadOf !== undefined) this.hasAlternative = true;
+    }
     for (const it of turn.conditional ?? [])
       this.conditionalCalls.push({ ...it, turn: this.#turnCount });
     this.#turnCount++;
@@ -267,7 +282,12 @@ export class UserSimulator {
     // after a refusal, "it" would refer to what was refused
     if (position === "moving-on") this.feasibility.clearFocus();
     if (isBlocked && !this.#plan.missingTools!.isAll)
-      return this.#bringTool() ?? this.#changeForbidden() ?? this.#createUnrelatedTurn();
+      return (
+        this.#bringTool() ??
+        this.#insist() ??
+        this.#changeForbidden() ??
+        this.#createUnrelatedTurn()
+      );
     if (this.#remainingTools.length === 0) {
       const next = pickNextTool(this.#lastIntent, this.#search);
       if (next === undefined)
@@ -297,10 +317,27 @@ export class UserSimulator {
     this.#followsScenario = true;
   }
 
+  /** Asks once more for what a rule has forbidden, and is refused again. */
+  #insist(): UserTurn | undefined {
+    const { random } = this.#context;
+    const forbidden = this.turn.intents.find(it => it.rule !== undefined);
+    if (!forbidden || this.insists || !random.boolean(insistShare)) return undefined;
+    const { says, replies } = this.#plan.missingTools!.templates.insist;
+    const rule = this.#plan.rules?.find(it => it.id === forbidden.rule);
+    this.insists = true;
+    const { proof: _, ...intent } = forbidden;
+    const blockedReply = random
+      .pick(replies)
+      .replace("{because}", () => rule?.because ?? "")
+      .replace("{Because}", () => capitalize(rule?.because ?? ""));
+    return { text: random.pick(says), intents: [{ ...intent, blockedReply }] };
+  }
+
   /** Asks again for what a rule has forbidden, with a value that it allows. */
   #changeForbidden(): UserTurn | undefined {
     const forbidden = this.turn.intents.find(it => it.rule !== undefined);
-    return forbidden && this.#change(forbidden);
+    const rule = this.#plan.rules?.find(it => it.id === forbidden?.rule);
+    return forbidden && rule?.demands === "never" ? this.#change(forbidden) : undefined;
   }
 
   /** A turn that has nothing to do with what was said before. */
@@ -512,7 +549,7 @@ const createChecker = (
   context: ConversationContext,
   hiddenTools: ReadonlySet<string> | undefined,
 ): FeasibilityChecker => {
-  const { maxReplyLength, usesPartialNames, maxResultLength, rules } = plan;
+  const { maxReplyLength, usesPartialNames, maxResultLength, rules, proofs } = plan;
   return new FeasibilityChecker(
     session,
     { ...context, corrections: styleGuide.corrections, maxReplyLength, usesPartialNames },
@@ -521,6 +558,7 @@ const createChecker = (
       preferredTools: new Set(tools),
       maxResultLength,
       rules,
+      proofs,
       ...(hiddenTools ? { hiddenTools } : {}),
     },
   );

@@ -145,6 +145,8 @@ test("the demands say where values come from, and what users say", () => {
     wordsPerTurn: (wordsOfMove + 4) / 2,
     relativeDates: 0.5,
     decidingPolicy: 0.5,
+    normalDecided: 0.5,
+    normalOutcomes: 0.5,
     // the second one computes, makes three writes, and has a rule
     easy: 0.5,
     medium: 0.5,

@@ -181,6 +181,7 @@ const plain = {
 };
 const words: MissingCapabilityTemplates = {
   ...plain,
+  insist: { says: ["Please?"], replies: ["No: {because}."] },
   several: { question: ["I can't see any of that."], deed: ["I can't do any of that."] },
   rest: { question: ["I can't see the last of it."], deed: ["I can't do the last of it."] },
   again: {

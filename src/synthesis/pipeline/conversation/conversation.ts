@@ -7,6 +7,9 @@ import type { ServerTemplates } from "../../text/templates.ts";
 import type { UnmetRequest, ConditionalCall, UserTurn } from "../../user/userPlan.ts";
 import type { ScenarioTurns } from "../../user/scenarios/scenarioTurns.ts";
 import type { UserSimulator } from "../../user/userSimulator.ts";
+import type { IntentProof } from "../../user/intents/intent.ts";
+import type { PolicyEffect } from "../report/demands.ts";
+import type { TaskPolicy } from "../../../trajectory/taskRules.ts";
 import type { TaskSpecification } from "../specification/taskSpecification.ts";
 import type { Random } from "../../../environment/random.ts";
 import type { Session } from "../../../environment/session.ts";
@@ -21,6 +24,8 @@ export interface PreparedConversation {
   readonly hiddenTools: ReadonlySet<string>;
   /** Full names of tools that must be on the menu although nothing calls them. */
   readonly requiredTools: readonly string[];
+  /** What the user says if asked for a proof, when the conversation has run. */
+  readonly proofs?: readonly (IntentProof & { readonly turn: number })[];
   /** Calls that depend on a condition that did not hold, when the conversation has run. */
   readonly conditionalCalls?: readonly (ConditionalCall & { readonly turn: number })[];
   /** What the assistant has said that it cannot do, and what it has asked for. */
@@ -88,15 +93,26 @@ export function summarizeSimulation(
       ...(broughtTool ? { broughtTool } : {}),
       ...(policy
         ? {
-            policy: unmetRequests.some(it => it.rule !== undefined)
-              ? "forbids"
-              : hasAsked
-                ? "confirm"
-                : "kept",
+            policy: describePolicy(policy, simulator, hasAsked),
+            ...(simulator.insists ? { insists: true } : {}),
           }
         : {}),
     },
   };
+}
+
+/** How the rules of a task mattered, by what decides most. */
+function describePolicy(
+  { rules }: TaskPolicy,
+  { unmetRequests, proofs, hasAlternative }: UserSimulator,
+  hasAsked: boolean,
+): PolicyEffect {
+  const refused = unmetRequests.flatMap(({ rule }) => rules.filter(it => it.id === rule));
+  if (refused.some(it => it.demands === "never")) return "forbids";
+  if (refused.length > 0) return "unproven";
+  if (hasAlternative) return "alternative";
+  if (proofs.length > 0) return "proven";
+  return hasAsked ? "confirm" : "kept";
 }
 
 /** The tools of the requests that rules have forbidden, which must be on the menu. */

@@ -205,7 +205,7 @@ export function createUserPlan(
   }: UserPlanSource,
 ): UserPlan {
   const { kind, crossServerPlan, script, scenario, info, isOneTurn, prefersLists } = specification;
-  const { addsValue, bringsTool, policy, recovery } = specification;
+  const { addsValue, bringsTool, policy, proofs, recovery } = specification;
   const {
     name,
     secondThoughtShare,
@@ -230,6 +230,7 @@ export function createUserPlan(
     prefersLists,
     getToolWeight,
     ...(policy ? { rules: policy.rules } : {}),
+    ...(proofs ? { proofs } : {}),
     ...(hiddenTools.size > 0 || policy
       ? {
           missingTools: {

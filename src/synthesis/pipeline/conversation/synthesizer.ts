@@ -51,6 +51,7 @@ import {
   summarizeSimulation,
   type PreparedConversation,
 } from "./conversation.ts";
+import { PolicyCounts } from "../specification/taskPolicies.ts";
 import { EntitySampleCache, defaultVariants, WorldTexts } from "../specification/worlds.ts";
 import { findToolsToHide } from "../menu/menu.ts";
 import { choosePreset, type SynthesisOptions } from "../synthesisOptions.ts";
@@ -85,6 +86,7 @@ export class Synthesizer {
   readonly #context: SpecificationContext;
   readonly #recoveries = new Map<string, ServerRecoveries>();
   readonly #recoveryCounts = new RecoveryCounts();
+  readonly #policyCounts = new PolicyCounts();
   readonly #uses: UseCounts = new Map();
   readonly #infoCounts = new Map<Task["info"], number>();
   readonly #chainCounts = new Map<number, number>();
@@ -105,7 +107,7 @@ export class Synthesizer {
     const hasDefaultFixtures = options.variantsPerFixture === undefined && catalog.hasWorlds;
     const policies = readPoliciesOfServers(
       resources,
-      preset.policyShare > 0
+      preset.policyFactor > 0
         ? new Map([...catalog.servers, ...servers.map(it => [it, catalog.getServer(it)] as const)])
         : [],
     );
@@ -126,6 +128,7 @@ export class Synthesizer {
       uses: this.#uses,
       infoCounts: this.#infoCounts,
       recoveryCounts: this.#recoveryCounts,
+      policyCounts: this.#policyCounts,
       verdicts: options.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
       homes: options.homes ?? servers,
@@ -270,6 +273,7 @@ export class Synthesizer {
       },
       unmetRequests: simulator.unmetRequests,
       conditionalCalls: simulator.conditionalCalls,
+      proofs: simulator.proofs,
       getTemplates: it => this.#getTemplates(specification, it),
       getFirstTurn: () => simulator.firstTurn,
       summarize: () => summarizeSimulation(simulator, specification, obedient?.hasAsked),
@@ -377,6 +381,7 @@ export class Synthesizer {
   recordAccepted(task: Task): void {
     const { chain, goals, knobs, kind, info } = task;
     this.#recoveryCounts.record(task);
+    this.#policyCounts.record(task);
     if (kind === "normal") {
       increment(this.#infoCounts, info);
       increment(this.#chainCounts, limitLength(chain.length));

@@ -36,13 +36,29 @@ export interface TaskDemands {
   readonly wordsPerTurn: number;
   /** Turns with a day that depends on today, such as "tomorrow" or "next Friday". */
   readonly relativeDates: number;
-  /** Tasks with a policy that wants a call confirmed or forbids one. */
+  /** Tasks with a policy that wants a call confirmed or proven, or forbids one. */
   readonly decidingPolicy: number;
+  /** The same among the normal tasks, and those in which the policy decides the outcome. */
+  readonly normalDecided: number;
+  readonly normalOutcomes: number;
   /** Normal tasks by their difficulty. */
   readonly easy: number;
   readonly medium: number;
   readonly hard: number;
 }
+
+/**
+ * How the rules of a task matter. `forbids`: a request is refused; `unproven`: it is refused because
+ * the user does not say what a rule accepts; `alternative`: the user gets what they want in that
+ * case; `proven`: the user says what a rule wants to know; `confirm`: a call is confirmed; `kept`:
+ * not at all.
+ */
+export type PolicyEffect = "forbids" | "unproven" | "alternative" | "proven" | "confirm" | "kept";
+
+const outcomes: readonly unknown[] = ["forbids", "unproven", "alternative", "proven"];
+
+/** Whether an effect is more than that the user is asked for a yes. */
+export const decidesOutcome = (effect: unknown): boolean => outcomes.includes(effect);
 
 export const difficulties = ["easy", "medium", "hard"] as const;
 
@@ -67,6 +83,9 @@ export class DemandCounts {
   #relative = 0;
   #threeWrites = 0;
   #deciding = 0;
+  #normal = 0;
+  #normalDeciding = 0;
+  #outcomes = 0;
   readonly #sources: Record<Source, number> = {
     verbatim: 0,
     lookedUp: 0,
@@ -109,7 +128,14 @@ export class DemandCounts {
   #add(task: Task): void {
     const { turns, goals, knobs } = task;
     this.#tasks++;
-    if (knobs["policy"] === "confirm" || knobs["policy"] === "forbids") this.#deciding++;
+    const { policy } = knobs;
+    const isDeciding = decidesOutcome(policy) || policy === "confirm";
+    if (isDeciding) this.#deciding++;
+    if (task.kind === "normal") {
+      this.#normal++;
+      if (isDeciding) this.#normalDeciding++;
+      if (decidesOutcome(policy)) this.#outcomes++;
+    }
     for (const [i, { user }] of turns.entries()) {
       this.#turns++;
       this.#words += user.split(/\s+/).filter(it => it !== "").length;
@@ -159,6 +185,8 @@ export class DemandCounts {
       wordsPerTurn: divide(this.#words, this.#turns),
       relativeDates: divide(this.#relative, this.#turns),
       decidingPolicy: divide(this.#deciding, this.#tasks),
+      normalDecided: divide(this.#normalDeciding, this.#normal),
+      normalOutcomes: divide(this.#outcomes, this.#normal),
       ...toShares(this.#difficulties),
     };
   }

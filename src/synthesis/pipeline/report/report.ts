@@ -128,6 +128,8 @@ const reportSchema = z.strictObject({
       relativeDates: z.number(),
       decidingPolicy: z.number(),
       // absent in older reports
+      normalDecided: z.number().exactOptional(),
+      normalOutcomes: z.number().exactOptional(),
       easy: z.number().exactOptional(),
       medium: z.number().exactOptional(),
       hard: z.number().exactOptional(),
@@ -228,7 +230,11 @@ export function formatShape(shape: TaskShape): readonly (readonly [string, strin
   ];
 }
 
-type StoredDemands = Omit<TaskDemands, Difficulty> & Partial<Pick<TaskDemands, Difficulty>>;
+type LaterDemand = Difficulty | "normalDecided" | "normalOutcomes";
+type StoredDemands = Omit<TaskDemands, LaterDemand> & Partial<Pick<TaskDemands, LaterDemand>>;
+
+const formatKnown = (name: string, share: number | undefined): [string, string][] =>
+  share === undefined ? [] : [[name, formatShare(share)]];
 
 /** The same for what tasks demand. */
 export const formatDemands = (it: StoredDemands): readonly (readonly [string, string])[] => [
@@ -243,6 +249,8 @@ export const formatDemands = (it: StoredDemands): readonly (readonly [string, st
   ["words of a turn", it.wordsPerTurn.toFixed(1)],
   ["turns with a relative date", formatShare(it.relativeDates)],
   ["tasks in which a policy decides", formatShare(it.decidingPolicy)],
+  ...formatKnown("normal tasks in which a policy decides", it.normalDecided),
+  ...formatKnown("normal tasks in which it decides the outcome", it.normalOutcomes),
   ...difficulties.flatMap((level): [string, string][] => {
     const share = it[level];
     return share === undefined ? [] : [[`normal tasks that are ${level}`, formatShare(share)]];

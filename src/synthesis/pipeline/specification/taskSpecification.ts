@@ -28,7 +28,13 @@ import { localizePlan, planCrossServerTask, type CrossServerPlan } from "./cross
 import { chooseFixtures, type FixtureSource, type ServerFixture } from "./worlds.ts";
 import { isHeldOut } from "../split.ts";
 import { areRelatedServers } from "../menu/menu.ts";
-import { choosePolicy, type PolicyTexts } from "./taskPolicies.ts";
+import type { ProofTexts } from "../../text/serverPolicies.ts";
+import {
+  choosePolicy,
+  drawPolicyAim,
+  type PolicyCounts,
+  type PolicyTexts,
+} from "./taskPolicies.ts";
 
 /** The paper's shares, and ours: look-ups in whole lists, and tools without dependencies. */
 const shares = {
@@ -73,6 +79,8 @@ export interface TaskSpecification {
   readonly addsValue?: boolean;
   /** The rules that hold in the conversation. */
   readonly policy?: TaskPolicy;
+  /** What those rules accept that demand a proof, by their ids. */
+  readonly proofs?: ReadonlyMap<string, ProofTexts>;
   /** A later turn brings a tool that is missing. */
   readonly bringsTool?: boolean;
   /** The sorts of recovery to try, in this order; absent for none. */
@@ -115,6 +123,8 @@ export interface SpecificationContext extends FixtureSource {
   readonly infoCounts: ReadonlyMap<Task["info"], number>;
   /** How many of the normal tasks so far take which recovery. */
   readonly recoveryCounts: RecoveryCounts;
+  /** In how many of the normal tasks so far rules have which effect. */
+  readonly policyCounts: PolicyCounts;
   readonly styleGuide: StyleGuide;
   readonly uses: UseCounts;
   readonly verdicts: EdgeVerdicts;
@@ -180,10 +190,17 @@ export function specifyTask(
     n,
     random,
   );
-  const policy =
-    kind === "normal" && !plan && random.boolean(preset.policyShare)
-      ? choosePolicy(
+  const aim =
+    kind === "normal" && !plan
+      ? drawPolicyAim(context.policyCounts, preset.policyFactor, random)
+      : undefined;
+  const chosen =
+    aim === undefined
+      ? undefined
+      : choosePolicy(
           {
+            aim,
+            followsScenario: scenario !== undefined,
             home: neededServers[0]!,
             state: catalog.getFixture(neededServers[0]!, fixtures[0]!.fixture).state,
             otherServers,
@@ -191,8 +208,7 @@ export function specifyTask(
           },
           context.policies,
           random,
-        )
-      : undefined;
+        );
   return {
     id: `${neededServers[0]!}-${seed}-${n}`,
     home: neededServers[0]!,
@@ -214,12 +230,12 @@ export function specifyTask(
       ? { addsValue: true }
       : {}),
     ...(kind === "clarify" && random.boolean(preset.toolArrivalShare) ? { bringsTool: true } : {}),
-    ...(policy ? { policy } : {}),
+    ...chosen,
     ...(plan ? { crossServerPlan: localizePlan(plan, catalog, fixtures[0]!.fixture) } : {}),
     ...(scenario
       ? { scenario: catalog.localize(scenario, fixtures[0]!.fixture), maxTurns: maxScenarioTurns }
       : drawMaxTurns(preset, kind, random)),
-    ...((kind === "normal" || kind === "clarify") && !plan && !policy
+    ...((kind === "normal" || kind === "clarify") && !plan && !chosen
       ? drawRecovery(preset.recoveryShare, context.recoveryCounts, random)
       : {}),
   };

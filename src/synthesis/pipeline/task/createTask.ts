@@ -90,9 +90,12 @@ export function createTask(
     log,
     graphHash: graph.hash,
     goals,
-    turns: addConditional(
-      addUnmet(extractTurns(events, goals), prepared.unmetRequests),
-      prepared.conditionalCalls ?? [],
+    turns: addProofs(
+      addConditional(
+        addUnmet(extractTurns(events, goals), prepared.unmetRequests),
+        prepared.conditionalCalls ?? [],
+      ),
+      prepared.proofs ?? [],
     ),
     calls: events.filter(it => it.kind === "call"),
   };
@@ -320,6 +323,20 @@ const addConditional = (
       of === i ? [{ name, arguments: args }] : [],
     );
     return conditional.length > 0 ? { ...turn, conditional } : turn;
+  });
+
+/** The turns with what the user says if asked for a proof. */
+const addProofs = (
+  turns: Task["turns"],
+  all: NonNullable<PreparedConversation["proofs"]>,
+): Task["turns"] =>
+  turns.map((turn, i) => {
+    const proofs = all.flatMap(({ turn: of, rule, about, say, isAccepted }) =>
+      of === i
+        ? [{ rule, about: [...about], say, ...(isAccepted ? { isAccepted: true as const } : {}) }]
+        : [],
+    );
+    return proofs.length > 0 ? { ...turn, proofs } : turn;
   });
 
 /** The event without patches. Files omit them because replaying the calls restores them. */

@@ -9,8 +9,10 @@ import { findEntities, type ResultEntity } from "../../../trajectory/entities.ts
 import { listScalars } from "../../../trajectory/valueMatching.ts";
 import { appliesTo, type TaskRule } from "../../../trajectory/taskRules.ts";
 import type { MissingCapability } from "../../text/refusals.ts";
+import type { ProofTexts } from "../../text/serverPolicies.ts";
 import type { ConversationContext } from "../conversationContext.ts";
 import { createIntent } from "./createIntent.ts";
+import { drawProof, findProofRule } from "./proofs.ts";
 import {
   getEntityKey,
   getParentIds,
@@ -18,7 +20,7 @@ import {
   type EntityInstance,
 } from "../entities/entitySample.ts";
 import { readOn } from "./wholeLists.ts";
-import type { Intent, IntentRequest, ValueSource } from "./intent.ts";
+import type { Intent, IntentProof, IntentRequest, ValueSource } from "./intent.ts";
 import { listRows, LookUpPlan, type LookUpOptions } from "../entities/lookUps.ts";
 import { substitutePartialNames } from "../entities/entityMentions.ts";
 import { Referents } from "../entities/referents.ts";
@@ -31,8 +33,9 @@ import type { ToolDeclaration } from "../../graph/declarations.ts";
 interface FeasibilityOptions extends LookUpOptions {
   /** In characters of JSON; no limit where absent. */
   readonly maxResultLength?: number | undefined;
-  /** The rules that hold in the conversation. */
+  /** The rules that hold in the conversation, and what those accept that demand a proof. */
   readonly rules?: readonly TaskRule[] | undefined;
+  readonly proofs?: ReadonlyMap<string, ProofTexts> | undefined;
 }
 
 export interface CheckOptions {
@@ -57,6 +60,8 @@ export class FeasibilityChecker {
   readonly #context: ConversationContext;
   readonly #referents: Referents;
   readonly #history = new ChangeHistory();
+  /** What the user says of the requests of this turn, by the rules that want to know it. */
+  readonly #proofs = new Map<string, IntentProof>();
   #fork: Session;
 
   constructor(
@@ -86,6 +91,7 @@ export class FeasibilityChecker {
 
   /** Starts again from the live session as it is now. */
   reset(): void {
+    this.#proofs.clear();
     this.#fork = this.#live.fork();
   }
 
@@ -128,13 +134,11 @@ export class FeasibilityChecker {
       this.#findMisfit(result) ??
       (request.isDeliberate ? findPlainObjection(result) : this.#findObjection(result, template));
     const missing = missingCapability ?? this.#findForbidding(result);
-    return (
-      objection ??
-      this.#findLengthObjection(result) ?? {
-        ...result,
-        ...(missing ? { missingCapability: missing } : {}),
-      }
-    );
+    const flaw = objection ?? this.#findLengthObjection(result);
+    if (flaw !== undefined) return flaw;
+    return missing
+      ? { ...result, missingCapability: missing }
+      : this.#addProof(result, request.isSettled === true);
   }
 
   /** Whether the assistant sees the field that a value is computed from, as it is now. */
@@ -197,6 +201,29 @@ export class FeasibilityChecker {
     return rule && { kind: "rule", rule };
   }
 
+  /** The result with what a rule wants to know first, which may be nothing that it accepts. */
+  #addProof(result: FeasibilityResult, isSettled: boolean): FeasibilityResult | string {
+    const { rules = [], proofs } = this.#options;
+    const rule = findProofRule(rules, result.intent);
+    if (!rule) return result;
+    const texts = proofs?.get(rule.id);
+    const said = this.#proofs.get(rule.id);
+    const proof =
+      said ??
+      (texts && result.outcome.kind === "ok"
+        ? drawProof({ rule, texts, isSettled }, result.intent, this.context, it =>
+            this.#isShown(it),
+          )
+        : undefined);
+    // a reason is given once in a turn, and holds for all that it asks for
+    if (!proof || said?.source) return "the user could not prove it";
+    return {
+      ...result,
+      intent: { ...result.intent, proof },
+      ...(proof.isAccepted ? {} : { missingCapability: { kind: "rule" as const, rule } }),
+    };
+  }
+
   /** Why nobody would ask for this at this point. */
   #findObjection(result: FeasibilityResult, template: ClauseTemplate = ""): string | undefined {
     const { intent, outcome, patches } = result;
@@ -252,6 +279,7 @@ export class FeasibilityChecker {
   /** Continues from a result: its changes stay, and what it named or showed is known. */
   commit({ intent, declaration, outcome, patches, state, missingCapability }: FeasibilityResult) {
     if (missingCapability) return;
+    if (intent.proof) this.#proofs.set(intent.proof.rule, intent.proof);
     const before = this.#fork.state;
     this.#fork.restore(state);
     if (outcome.kind !== "ok") return;

@@ -38,6 +38,23 @@ export interface Intent {
   readonly firstPage?: JsonObject;
   /** What the assistant has to find out or put right itself first. */
   readonly recovery?: IntentRecovery;
+  /** What a rule wants to know from the user first. */
+  readonly proof?: IntentProof;
+  /** The reason of the rule that forbids what the user would have liked better. */
+  readonly insteadOf?: string;
+}
+
+/** What the user says about an intent when the assistant asks for it. */
+export interface IntentProof {
+  /** The id of the rule. */
+  readonly rule: string;
+  readonly ask: string;
+  /** Words of a question for it. */
+  readonly about: readonly string[];
+  readonly say: string;
+  readonly isAccepted: boolean;
+  /** What the user says has to be compared with this. */
+  readonly source?: ValueSource;
 }
 
 /** An instance as a clause refers to it. */

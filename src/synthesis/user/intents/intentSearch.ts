@@ -25,6 +25,9 @@ import { getTemplateText, type ClauseTemplate } from "../../text/templates.ts";
 /** Draws of an intent before a tool is given up. */
 export const maxAttempts = 12;
 
+/** How often the user asks for just what a rule forbids, where it allows other values. */
+const seekingShare = 0.75;
+
 /** How often an intent is kept although its call finds nothing. */
 const emptyResultShare = 0.1;
 
@@ -35,6 +38,8 @@ export class IntentSearch {
   failure: string | undefined;
   /** What the assistant has to recover from in this conversation. */
   recovery: RecoverySort | undefined;
+  /** Whether a rule has forbidden something in this conversation. */
+  hasMetRule = false;
   readonly #crossServerIntents = new CrossServerIntents();
 
   constructor(plan: UserPlan, checker: FeasibilityChecker) {
@@ -61,6 +66,7 @@ export class IntentSearch {
     const declaration = declarations.get(name)!;
     const mayFail = declaration.tool.effect === "write" && random.boolean(refusalOdds.accept);
     const seeksRefusal = mayFail && random.boolean(refusalOdds.seek);
+    const seeksRule = this.#isLimited(name) && random.boolean(seekingShare);
     const flow = this.#getFlow(declaration, before);
     const recovered = this.#findRecovery(declaration, flow);
     if (recovered && !this.reverses(before, recovered.intent)) {
@@ -75,6 +81,7 @@ export class IntentSearch {
       const result = this.checker.check({ declaration, template, ...(usesFlow ? { flow } : {}) });
       problem = describeProblem(result);
       if (typeof result === "string") continue;
+      if (seeksRule && !result.missingCapability && attempt < maxAttempts / 2) continue;
       // only what the tool would do or show can be searched for on the menu without it
       if (result.missingCapability && !findsSomething(result)) continue;
       const { outcome } = result;
@@ -89,10 +96,20 @@ export class IntentSearch {
         }
       }
       if (!this.reverses(before, result.intent)) this.checker.commit(result);
+      this.hasMetRule ||= result.missingCapability?.kind === "rule";
       return result;
     }
     this.recordFailure(name, problem);
     return undefined;
+  }
+
+  /** Whether a rule forbids a tool only in some cases, and nothing has been forbidden yet. */
+  #isLimited(name: string): boolean {
+    const { rules = [] } = this.plan;
+    return (
+      !this.hasMetRule &&
+      rules.some(it => it.demands === "never" && it.if !== undefined && it.tools.includes(name))
+    );
   }
 
   /** Whether an intent takes back the one before, and so does not belong into the same turn. */

@@ -16,7 +16,7 @@ import {
 } from "../../text/refusals.ts";
 import { type FeasibilityResult, findsSomething } from "../intents/feasibility.ts";
 import { isWithdrawal, type Intent, canNameTwo, isAcceptableChange } from "../intents/intent.ts";
-import type { IntentSearch } from "../intents/intentSearch.ts";
+import { maxAttempts, type IntentSearch } from "../intents/intentSearch.ts";
 import type { PlannedIntent, RefusalOdds, UserTurn } from "../userPlan.ts";
 import { addValueToClause, withholdValue, type WithheldValue } from "./withheldValue.ts";
 import { pointingWords, substitutePartialNames } from "../entities/entityMentions.ts";
@@ -166,10 +166,20 @@ class TurnBuilder {
   }
 
   #endWithMissingCapability(
-    { intent }: FeasibilityResult,
+    result: FeasibilityResult,
     missingCapability: MissingCapability,
     laterTools: readonly string[],
   ): BuiltTurn {
+    const { intent } = result;
+    const alternative = createAllowedFallback(result, missingCapability, this.#search);
+    if (alternative) {
+      this.#intents.push(alternative);
+      const separator = alternative.clause.startsWith("or ") ? "," : ";";
+      this.#clauses.push(`${intent.clause}${separator} ${alternative.clause}`);
+      const { turn, remainingTools } = this.#end(laterTools);
+      const conditional = [{ name: intent.tool.name, arguments: intent.arguments }];
+      return { turn: { ...turn, conditional }, remainingTools };
+    }
     const { isAll } = this.#search.plan.missingTools!;
     const position =
       this.#clauses.length > 0 ? "rest" : this.#request.hasMissingCapability ? "again" : "alone";
@@ -258,6 +268,7 @@ function createPairedIntent(
     intent.prerequisite ||
     intent.recovery ||
     intent.computed ||
+    intent.proof ||
     substitutePartialNames(intent) ||
     search.plan.linkSteps ||
     !(wantsSeveral || random.boolean(pairShares.pair)) ||
@@ -299,10 +310,10 @@ function createPairedIntent(
 // Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn.
 
 /**
- * How often a fallback is said: where it is needed, where it is not, with another tool, and with
- * another tool where there is no fallback with the same one.
+ * How often a fallback is said: where it is needed, where it is not, with another tool, with
+ * another tool where there is no fallback with the same one, and where a rule forbids the first.
  */
-const fallbackShares = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 };
+const fallbackShares = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4, allowed: 0.6 };
 
 /** Tools that are tried for a fallback with another tool. */
 const maxTools = 4;
@@ -319,7 +330,7 @@ function createFallback(result: FeasibilityResult, search: IntentSearch): Intent
   const { intent, declaration, outcome } = result;
   // after a partial name the server's refusal is expected, and a question has no alternative
   if (substitutePartialNames(intent) || intent.clause.endsWith("?")) return undefined;
-  if (intent.recovery || intent.computed) return undefined;
+  if (intent.recovery || intent.computed || intent.proof) return undefined;
   const { templates, random } = search.context;
   const ownTemplates = templates.tools[intent.tool.name]!.otherwise;
   const isNeeded = outcome.kind !== "ok";
@@ -337,6 +348,33 @@ function createFallback(result: FeasibilityResult, search: IntentSearch): Intent
     it => isAcceptableChange(it, intent, key),
     checker,
   );
+}
+
+/** What the user wants instead of what a rule forbids, said in the same turn. */
+function createAllowedFallback(
+  { intent, declaration }: FeasibilityResult,
+  missing: MissingCapability,
+  search: IntentSearch,
+): Intent | undefined {
+  const { templates, random } = search.context;
+  if (missing.kind !== "rule" || missing.rule.demands !== "never") return undefined;
+  const isUsable = isRequest(intent.clause) && !intent.computed && !intent.recovery;
+  if (!isUsable || !random.boolean(fallbackShares.allowed)) return undefined;
+  const insteadOf = missing.rule.because;
+  const argument = missing.rule.if?.argument ?? "";
+  const texts = templates.tools[intent.tool.name]!.otherwise?.[argument];
+  if (!texts) {
+    const other = createFallbackWithOtherTool(intent, search);
+    return other && { ...other, insteadOf };
+  }
+  for (let i = 0; i < maxAttempts; i++) {
+    const template = random.pick(texts);
+    const other = search.findAccepted({ declaration, base: intent, template }, it =>
+      isAcceptableChange(it, intent, argument),
+    );
+    if (other) return { ...other, insteadOf };
+  }
+  return undefined;
 }
 
 /** A read about the same instance: `cancel it; if that is not possible, tell me where it is`. */
