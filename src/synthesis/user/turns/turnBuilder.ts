@@ -358,12 +358,17 @@ function createAllowedFallback(
 ): Intent | undefined {
   const { templates, random } = search.context;
   if (missing.kind !== "rule" || missing.rule.demands !== "never") return undefined;
-  const isUsable = isRequest(intent.clause) && !intent.computed && !intent.recovery;
+  const isUsable = !intent.clause.endsWith("?") && !intent.computed && !intent.recovery;
   if (!isUsable || !random.boolean(fallbackShares.allowed)) return undefined;
   const insteadOf = missing.rule.because;
   const argument = missing.rule.if?.argument ?? "";
-  const texts = templates.tools[intent.tool.name]!.otherwise?.[argument];
-  if (!texts) {
+  const { otherwise, instead } = templates.tools[intent.tool.name]!;
+  const own = (instead?.[argument] ?? []).filter(
+    it => typeof it === "string" && /^(?:then|make|only|use|take|try|put|give|send|set) /.test(it),
+  );
+  const texts =
+    otherwise?.[argument] ?? leads.flatMap(lead => own.map(it => `${lead} ${it as string}`));
+  if (texts.length === 0) {
     const other = createFallbackWithOtherTool(intent, search);
     return other && { ...other, insteadOf };
   }
