@@ -2,8 +2,12 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/environment/json.ts";
 import type { ChatModel } from "../../src/policy/chatModel.ts";
-import { createEndpointPolicy } from "../../src/policy/chatMessages.ts";
-import type { AssistantMessage } from "../../src/policy/policy.ts";
+import {
+  createChatMessages,
+  createConversation,
+  createEndpointPolicy,
+} from "../../src/policy/chatMessages.ts";
+import { createRules, type AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { createScriptedPolicy } from "../../src/policy/scripted.ts";
 import { getSuccess } from "../../src/reward/success.ts";
@@ -181,6 +185,96 @@ describe("success", () => {
       hasKeptRules: true,
     });
   });
+});
+
+describe("a rule that wants to know something first", () => {
+  const reason = {
+    rule: "transfers",
+    about: ["why", "reason"],
+    say: "It is for the rent.",
+    isAccepted: true as const,
+  };
+
+  const createProvenTask = async (changes: object): Promise<Task> => {
+    const task = await createRuledTask(createRule("proof"));
+    const proof = { ...reason, ...changes };
+    return {
+      ...task,
+      turns: task.turns.map((it, i) => (i === 0 ? { ...it, proofs: [proof] } : it)),
+    };
+  };
+
+  const judgeAsking = async (task: Task, question: string) =>
+    judge(task, calling(lookUp), saying(question), calling(move), saying("Done."));
+
+  test("is broken by a call before the user has said it", async () => {
+    const task = await createProvenTask({});
+    expect(await judge(task, calling(lookUp), calling(move), saying("Done."))).toMatchObject({
+      achieved: false,
+      isGoalState: true,
+      hasKeptRules: false,
+    });
+  });
+
+  test.each([
+    "Why do you want to move it?",
+    "May I ask for the reason?",
+    "What is it for?",
+    "Before I do that, please tell me the reason for the transfer.",
+    "I need to know the reason first.",
+    "Shall I move 50 euros to Savings, and what is the reason?",
+  ])("is kept when the user has: %s", async question => {
+    const task = await createProvenTask({});
+    expect(await judgeAsking(task, question)).toMatchObject({
+      achieved: true,
+      hasKeptRules: true,
+      reasons: [],
+    });
+  });
+
+  test("is broken by a call after a reason that it does not accept", async () => {
+    const { isAccepted: _, ...refused } = reason;
+    const task = await createProvenTask({ isAccepted: undefined });
+    expect(task.turns[0]!.proofs).toEqual([{ ...refused, isAccepted: undefined }]);
+    const success = await judgeAsking(task, "Why do you want to move it?");
+    expect(success).toMatchObject({ achieved: false, hasKeptRules: false });
+    expect(success.reasons[0]).toContain("the user has not said what the rule accepts");
+  });
+
+  test("is broken by a call after a yes alone", async () => {
+    const task = await createProvenTask({});
+    expect(await judgeAsking(task, "Shall I move 50 euros to Savings?")).toMatchObject({
+      hasKeptRules: false,
+    });
+  });
+
+  test("makes the user say it once, and not after a refusal", async () => {
+    const task = await createProvenTask({});
+    const play = async (...messages: AssistantMessage[]) =>
+      (
+        await rollout(task, createScriptedPolicy("test", messages), catalog)
+      ).trajectory.events.flatMap(it => (it.kind === "user" && it.answers ? [it.text] : []));
+    expect(await play(saying("Why?"), saying("And what is the reason?"))).toEqual([
+      "It is for the rent.",
+      "I don't know more than that. Please use what you have.",
+    ]);
+    expect(await play(saying("I can't do that: I need the reason for it."))).toEqual([]);
+    expect(await play(saying("May I go ahead? I'd also like to hear the reason."))).toEqual([
+      "Yes, please. It is for the rent.",
+    ]);
+  });
+});
+
+test("a page is the end of the system message, and is read from it again", async () => {
+  const page = "# Policy\n\n## Bank\n\n- Ask the user to confirm transfers.";
+  const task = { ...(await moveFifty()), policy: { rules: [createRule("confirm")], page } };
+  const messages = createChatMessages({ now: task.now, events: [], ...createRules(task) });
+  expect(messages[0]!.content.endsWith(`\n\n${page}`)).toBe(true);
+  const options = { catalog, now: task.now, id: "a" };
+  expect(createConversation({ messages, tools: [] }, options).rules).toEqual([page]);
+  expect(formatTranscript(task.trajectory, { task }).text).toContain(
+    "\npolicy: - Ask the user to confirm transfers.\n",
+  );
 });
 
 test("the system message and the transcript say the rules, and a file keeps them", async () => {

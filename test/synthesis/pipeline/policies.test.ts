@@ -9,23 +9,50 @@ import {
   readServerPolicies,
   type ServerPolicies,
 } from "../../../src/synthesis/text/serverPolicies.ts";
+import { isAgreement } from "../../../src/trajectory/taskRules.ts";
 import { catalog } from "../../contracts/transports.ts";
 import { resources } from "../synthesizeTasks.ts";
 
+const fieldProof = {
+  ask: ["Which digits?"],
+  about: ["digits"],
+  entity: "card",
+  field: "last_digits",
+  say: ["{value}."],
+  others: ["I don't know."],
+};
+
 describe("the rules of a server", () => {
   test.each([...catalog.servers.keys()])(
-    "of %s are four to seven, of both sorts, and one is about all writes",
+    "of %s are six to eleven, of each sort, and one is about all writes",
     name => {
       const { rules } = readServerPolicies(join(resources, "servers"), catalog.getServer(name));
-      expect(rules.length).toBeGreaterThanOrEqual(4);
-      expect(rules.length).toBeLessThanOrEqual(7);
+      expect(rules.length).toBeGreaterThanOrEqual(6);
+      expect(rules.length).toBeLessThanOrEqual(11);
       expect(rules.filter(it => it.isGeneral)).toHaveLength(1);
       expect(new Set(rules.map(it => it.id)).size).toBe(rules.length);
-      expect(new Set(rules.map(it => it.forms[0]!.demands))).toEqual(new Set(["confirm", "never"]));
+      expect(new Set(rules.map(it => it.forms[0]!.demands))).toEqual(
+        new Set(["confirm", "never", "proof"]),
+      );
       const texts = rules.flatMap(it => it.forms.flatMap(({ text, because }) => [text, because]));
       expect(texts.filter(it => /[{}]|undefined/.test(it))).toEqual([]);
     },
   );
+
+  test.each([...catalog.servers.keys()])("of %s accept no answer that reads as a yes", name => {
+    const { rules } = readServerPolicies(join(resources, "servers"), catalog.getServer(name));
+    const proofs = rules.flatMap(it => it.proof ?? []);
+    expect(proofs.length).toBeGreaterThan(0);
+    for (const proof of proofs) {
+      const texts = [...proof.others, ...("accepted" in proof ? proof.accepted : proof.say)];
+      for (const it of texts) expect(isAgreement(it), it).toBe(false);
+      for (const it of proof.ask)
+        expect(
+          proof.about.some(word => it.toLowerCase().includes(word)),
+          it,
+        ).toBe(true);
+    }
+  });
 
   test.each([
     ["an unknown tool", { tools: ["banking_fly"] }, "names banking_fly"],
@@ -33,6 +60,17 @@ describe("the rules of a server", () => {
       "an argument that no tool takes",
       { tools: ["banking_transfer"], if: { argument: "speed", above: [1] } },
       "depends on speed",
+    ],
+    ["a proof that is missing", { tools: ["banking_transfer"], demands: "proof" }, "has a proof"],
+    [
+      "a proof by an entity that no result shows",
+      { tools: ["banking_withdraw"], demands: "proof", proof: { ...fieldProof, entity: "safe" } },
+      "wants a field of a safe",
+    ],
+    [
+      "a proof by a field that no result shows",
+      { tools: ["banking_withdraw"], demands: "proof", proof: { ...fieldProof, field: "colour" } },
+      "wants colour of a card",
     ],
     [
       "a slot without a value",
