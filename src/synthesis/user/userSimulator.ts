@@ -559,6 +559,7 @@ const createChecker = (
       maxResultLength,
       rules,
       proofs,
+      hasMotive: plan.scenario !== undefined,
       ...(hiddenTools ? { hiddenTools } : {}),
     },
   );

@@ -12,7 +12,7 @@ import type { MissingCapability } from "../../text/refusals.ts";
 import type { ProofTexts } from "../../text/serverPolicies.ts";
 import type { ConversationContext } from "../conversationContext.ts";
 import { createIntent } from "./createIntent.ts";
-import { drawProof, findProofRule } from "./proofs.ts";
+import { drawProof, findProofRule, hasSaidReason } from "./proofs.ts";
 import {
   getEntityKey,
   getParentIds,
@@ -36,6 +36,8 @@ interface FeasibilityOptions extends LookUpOptions {
   /** The rules that hold in the conversation, and what those accept that demand a proof. */
   readonly rules?: readonly TaskRule[] | undefined;
   readonly proofs?: ReadonlyMap<string, ProofTexts> | undefined;
+  /** The user says why they come. */
+  readonly hasMotive?: boolean | undefined;
 }
 
 export interface CheckOptions {
@@ -207,6 +209,8 @@ export class FeasibilityChecker {
     const rule = findProofRule(rules, result.intent);
     if (!rule) return result;
     const texts = proofs?.get(rule.id);
+    if (texts && !isSettled && hasSaidReason(texts, result.intent, this.#options.hasMotive))
+      return "the user has said why";
     const said = this.#proofs.get(rule.id);
     const proof =
       said ??

@@ -3,6 +3,7 @@ import type { Random } from "../../../environment/random.ts";
 import type { Json } from "../../../environment/json.ts";
 import { containsToken } from "../../../trajectory/valueMatching.ts";
 import { appliesTo, type TaskRule } from "../../../trajectory/taskRules.ts";
+import { isRequest } from "../../text/grammar.ts";
 import { formatReplyValue } from "../../text/formatValue.ts";
 import type { ProofTexts } from "../../text/serverPolicies.ts";
 import type { ConversationContext } from "../conversationContext.ts";
@@ -20,6 +21,17 @@ export const findProofRule = (
   { tool, arguments: args }: Intent,
 ): TaskRule | undefined =>
   rules.find(it => it.demands === "proof" && appliesTo(it, { name: tool.name, arguments: args }));
+
+/**
+ * Whether the user has said more than a request, which may be a reason already, or has told a motive
+ * where a rule asks for one.
+ */
+export const hasSaidReason = (texts: ProofTexts, { clause }: Intent, hasMotive = false): boolean =>
+  "accepted" in texts &&
+  (!isRequest(clause) || giving.test(clause) || (hasMotive && texts.about.includes("why")));
+
+/** Words that begin a reason after a request. */
+const giving = /\b(?:because|since)\b|, (?:I|it|nobody|we|they|that)\b/;
 
 interface ProofRequest {
   readonly rule: TaskRule;
