@@ -2,6 +2,7 @@
  * Solvers that do not do what the user asked for. A task that one of them passes, although it left
  * something out or did something else, checks too little.
  */
+import { appliesTo } from "../../trajectory/taskRules.ts";
 import {
   type PlannedCall,
   toShownResult,
@@ -141,12 +142,18 @@ export const ruleBreaker = createWrongSolver(
   "rule-breaker",
   "asks for no confirmation and does what is forbidden",
   function* (run) {
-    const { turns } = run.task;
+    const { turns, policy } = run.task;
     for (const [t, { calls, reply }] of run.turns.entries()) {
       for (const it of calls) {
         if (run.listUnseen(it).length === 0) yield* run.makeAtOnce(it);
       }
-      const forbidden = turns[t]!.unmet?.filter(it => it.rule !== undefined) ?? [];
+      const { unmet = [], conditional = [] } = turns[t]!;
+      const forbidden = [
+        ...unmet.filter(it => it.rule !== undefined),
+        ...conditional.filter(it =>
+          policy?.rules.some(rule => rule.demands === "never" && appliesTo(rule, it)),
+        ),
+      ];
       const ruled = [...forbidden, ...listRefusedAfterQuestion(run, t)];
       if (ruled.length > 0) yield* run.callAtOnce(...ruled);
       yield* run.reply(reply);

@@ -112,14 +112,15 @@ describe("four hundred tasks", () => {
       name => tasks.filter(it => it.servers[0]!.name === name).length,
     );
     const mean = count / catalog.servers.size;
-    for (const it of counts) expect(Math.abs(it - mean)).toBeLessThanOrEqual(1);
+    // where every attempt on a server fails, the task is on the next one
+    for (const it of counts) expect(Math.abs(it - mean)).toBeLessThanOrEqual(2);
   });
 
-  test("are valid and take at most 6 KB each on average", () => {
+  test("are valid and take at most 6.5 KB each on average", () => {
     for (const it of tasks)
       expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
     expect(tasks.reduce((sum, it) => sum + formatTaskLine(it).length, 0) / count).toBeLessThan(
-      6_000,
+      6_500,
     );
   });
 
@@ -199,7 +200,8 @@ describe("four hundred tasks", () => {
   test("have no distractors, or three to eight tools of unrelated servers", () => {
     for (const task of tasks) {
       const { menu, knobs, kind } = task;
-      const needed = listNeededServers(task);
+      const hidden = task.hidden.map(it => catalog.tools.get(it)!.server);
+      const needed = [...listNeededServers(task), ...hidden];
       const foreign = menu.filter(
         it => !needed.includes(catalog.tools.get(it.name)!.server),
       ).length;

@@ -146,9 +146,11 @@ export function testPolicies(readTasks: () => readonly Task[]): void {
     });
 
     test("are passed by every right solver, and failed by one that ignores the rules wherever they matter", async () => {
+      // of two switched devices, the order changes the temperature
+      const others = ["asker", "verifier", "reorderer"];
       const findFlaw = createSolverJudge(
         catalog,
-        solvers.filter(it => it.kind === "right" && !["asker", "verifier"].includes(it.name)),
+        solvers.filter(it => it.kind === "right" && !others.includes(it.name)),
       );
       const createAttempt = createAttemptFactory(catalog);
       for (const task of tasks) {
