@@ -87,8 +87,8 @@ export function testPolicies(readTasks: () => readonly Task[]): void {
     });
 
     test("record what a rule forbids, with its tool on the menu", () => {
-      const refusing = ["forbids", "unproven"];
-      const forbidden = tasks.filter(it => refusing.includes(String(it.knobs["policy"])));
+      const refusing: readonly unknown[] = ["forbids", "unproven"];
+      const forbidden = tasks.filter(it => refusing.includes(it.knobs["policy"]));
       expect(forbidden.length).toBeGreaterThan(0);
       for (const { turns, menu, policy } of forbidden) {
         const calls = turns.flatMap(it => it.unmet ?? []).filter(it => it.rule !== undefined);

@@ -69,8 +69,7 @@ export function summarizeSimulation(
   { kind, info, crossServerPlan, policy, scenario: plan }: TaskSpecification,
   hasAsked = false,
 ): ConversationSummary {
-  const { missingCapability, hasWithheld, broughtTool, unmetRequests, scenario, recovery } =
-    simulator;
+  const { missingCapability, hasWithheld, broughtTool, scenario, recovery } = simulator;
   const changesOfMind =
     simulator.changesOfMind +
     (scenario && kind !== "irrelevant" ? scenario.features.changesOfMind : 0);

@@ -366,8 +366,7 @@ function createAllowedFallback(
   const own = (instead?.[argument] ?? []).filter(
     it => typeof it === "string" && /^(?:then|make|only|use|take|try|put|give|send|set) /.test(it),
   );
-  const texts =
-    otherwise?.[argument] ?? leads.flatMap(lead => own.map(it => `${lead} ${it as string}`));
+  const texts = otherwise?.[argument] ?? leads.flatMap(lead => own.map(it => `${lead} ${it}`));
   if (texts.length === 0) {
     const other = createFallbackWithOtherTool(intent, search);
     return other && { ...other, insteadOf };
