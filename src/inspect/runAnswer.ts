@@ -30,7 +30,7 @@ const maxTasks = 10;
 /** Tasks whose failure is explained, for which an attempt is made again. */
 const maxReasons = 5;
 const maxFaults = 8;
-const maxAlarms = 12;
+const maxAlarms = 8;
 
 export function listRuns(files: WorkspaceFiles, offset: number): readonly string[] {
   const folders = files.listRuns();
@@ -193,8 +193,12 @@ function compareEnds(steps: readonly StepMetrics[]): readonly string[] {
 function describeAlarms(steps: readonly StepMetrics[]): readonly string[] {
   const alarms = steps.flatMap(it => (it.alarms ?? []).map(alarm => formatAlarm(it.step, alarm)));
   if (alarms.length === 0) return ["alarms: none was raised"];
-  const { page } = takePage(alarms, 0, maxAlarms);
-  return ["alarms", ...page.map(it => `- ${clip(it, 300)}`)];
+  const rest = alarms.length - maxAlarms;
+  return [
+    "alarms",
+    ...alarms.slice(0, maxAlarms).map(it => `- ${clip(it, 250)}`),
+    ...(rest > 0 ? [`… ${rest} more alarms`] : []),
+  ];
 }
 
 function describeEvaluation(folder: string, files: WorkspaceFiles): readonly string[] {

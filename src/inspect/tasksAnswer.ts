@@ -10,7 +10,7 @@ import { clip, formatCount, takePage } from "./text.ts";
 import type { WorkspaceFiles } from "./workspaceFiles.ts";
 
 /** Tasks that are listed at once. */
-const pageSize = 25;
+const pageSize = 16;
 const maxFiles = 40;
 
 /** What an agent asks for. All that is given must hold. */

@@ -231,10 +231,11 @@ describe("tasks", () => {
   test("are listed in pages, with counts", async () => {
     const first = await ask("prove_tasks", { file });
     expect(first).toMatch(/^prove\/tasks\/example\.tasks\.jsonl: 40 tasks\n/);
-    expect(first.match(/^- /gm)).toHaveLength(25);
-    expect(first).toMatch(/… 15 more: ask again with offset 25$/);
-    const second = await ask("prove_tasks", { file, offset: 25 });
-    expect(second.match(/^- /gm)).toHaveLength(15);
+    expect(first.match(/^- /gm)).toHaveLength(16);
+    expect(first).toMatch(/… 24 more: ask again with offset 16$/);
+    const last = await ask("prove_tasks", { file, offset: 32 });
+    expect(last.match(/^- /gm)).toHaveLength(8);
+    expect(last).not.toContain("ask again");
   });
 
   test("are filtered by server, kind, difficulty, rules and words", async () => {
