@@ -14,7 +14,7 @@ import {
 } from "../trajectory/task.ts";
 import { splitSentences } from "../trajectory/sentences.ts";
 import { isAgreement } from "../trajectory/taskRules.ts";
-import { startsTurn, type Event } from "../trajectory/trajectory.ts";
+import { startsTurn, type Event, type UserEvent } from "../trajectory/trajectory.ts";
 import type { Scalar } from "../trajectory/valueMatching.ts";
 import type { AnswerEvidence } from "./breakdown.ts";
 import { describeField, EntityNames, shorten } from "./entityNames.ts";
@@ -104,8 +104,7 @@ class Judge {
     const replies: string[][] = this.#task.turns.map(() => []);
     for (const [i, event] of this.#events.entries()) {
       const turn = this.#turns[i]!;
-      if (event.kind === "user" && event.answers && this.#isExpected(event.text, turn))
-        replies[turn] = [];
+      if (event.kind === "user" && this.#isExpected(event, turn)) replies[turn] = [];
       if (event.kind !== "assistant" || event.text === "") continue;
       messages[turn]?.push(event.text);
       replies[turn]?.push(event.text);
@@ -115,9 +114,9 @@ class Judge {
   }
 
   /** Whether an answer agrees to what was asked, or is the proof that was asked for. */
-  #isExpected(answer: string, turn: number): boolean {
+  #isExpected({ answers = false, text }: UserEvent, turn: number): boolean {
     const { proofs = [] } = this.#task.turns[turn] ?? {};
-    return isAgreement(answer) || proofs.some(it => answer.includes(it.say));
+    return answers && (isAgreement(text) || proofs.some(it => text.includes(it.say)));
   }
 
   judge(): AnswerEvidence[] {

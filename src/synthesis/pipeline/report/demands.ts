@@ -48,10 +48,10 @@ export interface TaskDemands {
 }
 
 /**
- * How the rules of a task matter. `forbids`: a request is refused; `unproven`: it is refused because
- * the user does not say what a rule accepts; `alternative`: the user gets what they want in that
- * case; `proven`: the user says what a rule wants to know; `confirm`: a call is confirmed; `kept`:
- * not at all.
+ * How the rules of a task matter. `forbids`: a request is refused; `unproven`: it is refused
+ * because the user does not say what a rule accepts; `alternative`: the user gets what they want in
+ * that case; `proven`: the user says what a rule wants to know; `confirm`: a call is confirmed;
+ * `kept`: not at all.
  */
 export type PolicyEffect = "forbids" | "unproven" | "alternative" | "proven" | "confirm" | "kept";
 

@@ -23,8 +23,8 @@ export const findProofRule = (
   rules.find(it => it.demands === "proof" && appliesTo(it, { name: tool.name, arguments: args }));
 
 /**
- * Whether the user has said more than a request, which may be a reason already, or has told a motive
- * where a rule asks for one.
+ * Whether the user has said more than a request, which may be a reason already, or has told a
+ * motive where a rule asks for one.
  */
 export const hasSaidReason = (texts: ProofTexts, { clause }: Intent, hasMotive = false): boolean =>
   "accepted" in texts &&
