@@ -114,9 +114,9 @@ class Judge {
   }
 
   /** Whether an answer agrees to what was asked, or is the proof that was asked for. */
-  #isExpected({ answers = false, text }: UserEvent, turn: number): boolean {
+  #isExpected({ answers, text }: UserEvent, turn: number): boolean {
     const { proofs = [] } = this.#task.turns[turn] ?? {};
-    return answers && (isAgreement(text) || proofs.some(it => text.includes(it.say)));
+    return answers === true && (isAgreement(text) || proofs.some(it => text.includes(it.say)));
   }
 
   judge(): AnswerEvidence[] {
