@@ -85,14 +85,18 @@ type Proof = NonNullable<Task["turns"][number]["proofs"]>[number];
 
 /** What a rule wants to know before a call of this turn, and the user has not said yet. */
 function findUnsaidProof(
-  { turns }: Task,
+  task: Task,
   turn: number,
   { events }: Pick<Conversation, "events">,
 ): Proof | undefined {
-  const own = events.slice(events.findLastIndex(startsTurn));
-  return turns[turn]!.proofs?.find(
-    ({ say }) => !own.some(it => it.kind === "user" && it.text.includes(say)),
-  );
+  const starts = events.flatMap((it, i) => (startsTurn(it) ? [i] : []));
+  // what is due now may have been asked for before
+  const first = task.turns.findIndex((_, i) => i <= turn && findDueTurn(task, i) >= turn);
+  const said = events.slice(starts.at(first - turn - 1));
+  return task.turns
+    .slice(first, turn + 1)
+    .flatMap(it => it.proofs ?? [])
+    .find(({ say }) => !said.some(it => it.kind === "user" && it.text.includes(say)));
 }
 
 /** Requests without a question mark. */
