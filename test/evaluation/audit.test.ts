@@ -25,7 +25,7 @@ const doesNoHarm = new Set(["everything-once", "teller-of-everything"]);
 const unjudgedClaims: Readonly<Record<string, number>> = { "refusal-skipper": 2 };
 
 test("right solvers succeed and earn what the teacher does, wasteful ones no more, wrong ones fail", async () => {
-  const { tasks, audited, solvers: rows } = await auditTasks(320);
+  const { tasks, audited, solvers: rows } = await auditTasks(400);
   expect(audited).toBe(tasks);
   const plus = (name: string) => rows.find(it => it.solver === name)!.reward["prove-plus"]!;
   for (const { solver, kind, tasks, success } of rows) {
