@@ -118,7 +118,7 @@ beforeAll(async () => {
     }),
   );
   catalog = openCatalog([garden], [folder]);
-  const made = await synthesizeTasks(30, { catalog, servers: ["garden"], seed: 3, worlds: 0 });
+  const made = await synthesizeTasks(30, { catalog, servers: ["garden"], seed: 7, worlds: 0 });
   tasks = made.tasks;
 });
 afterAll(() => rmSync(folder, { recursive: true }));
