@@ -47,7 +47,7 @@ test("tasks are synthesized with the keyboard alone, and the page shows their tr
   await checkVisible(workbench.choice("The dependency graph"));
   await workbench.takePicture("synthesize-teacher");
   await workbench.chooseByKeyboard("The dependency graph");
-  await workbench.chooseByKeyboard("The paper's mixture");
+  await workbench.chooseByKeyboard("Only medium tasks");
   await workbench.answer("How many tasks", "60");
   await workbench.answer("Seed", "7");
   await workbench.answer("The file's name", "palette");

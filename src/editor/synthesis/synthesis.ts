@@ -143,6 +143,7 @@ export class Synthesis {
           seed: choices.seed,
           servers,
           ...(choices.preset ? { preset: choices.preset } : {}),
+          ...(choices.difficulty ? { difficulty: choices.difficulty } : {}),
           fixtures: folder.fixtureFolders,
           teacher,
           ...(isResumed ? { resume: true } : {}),

@@ -13,6 +13,7 @@ import {
   pickOne,
   type Question,
 } from "../shared/quickInput.ts";
+import { difficulties, type Difficulty } from "../../synthesis/pipeline/report/demands.ts";
 import { validateAddress } from "./endpointKeys.ts";
 
 /** The answers, as they are stored for the next time. They contain no secret. */
@@ -22,6 +23,8 @@ export interface SynthesisChoices {
   readonly teacher: TeacherChoice;
   /** The preset of the graph teacher. */
   readonly preset?: "paper" | "student" | undefined;
+  /** The difficulty of all normal tasks; mixed without it. */
+  readonly difficulty?: Difficulty | undefined;
   readonly count: number;
   readonly seed: number;
 }
@@ -58,6 +61,7 @@ interface Draft {
   servers: readonly string[];
   teacher: TeacherChoice;
   preset: "paper" | "student";
+  difficulty: Difficulty | undefined;
   count: number;
   seed: number;
   fileName: string;
@@ -82,6 +86,7 @@ export async function promptForSynthesis(
     seed: 1,
     ...stored,
     preset: stored?.preset ?? "paper",
+    difficulty: stored?.difficulty,
     fileName: "",
   };
   await askInSequence([
@@ -91,11 +96,11 @@ export async function promptForSynthesis(
     ),
   ]);
   if (draft.isForStudent) return createStudentSynthesis(context.folder, context.studentServers);
-  const { servers, teacher, preset, count, seed, fileName } = draft;
+  const { servers, teacher, preset, difficulty, count, seed, fileName } = draft;
   const choices = {
     servers,
     teacher,
-    ...(teacher.kind === "graph" ? { preset } : {}),
+    ...(teacher.kind === "graph" ? { preset, difficulty } : {}),
     count,
     seed,
   };
@@ -178,6 +183,12 @@ const askModel: AskQuestion = async (draft, { models, endpoint }, hasBack) => {
   return true;
 };
 
+const difficultyDescriptions: Readonly<Record<Difficulty, string>> = {
+  easy: "few calls, with what the user says",
+  medium: "more calls, and look-ups to read",
+  hard: "many calls, look-ups with several hits, computed values, rules that decide",
+};
+
 const askPreset: AskQuestion = async (draft, _, hasBack) => {
   if (draft.teacher.kind !== "graph") return false;
   const items = [
@@ -185,18 +196,27 @@ const askPreset: AskQuestion = async (draft, _, hasBack) => {
       label: "The paper's mixture",
       description: "two or three turns, 20 to 40 tools, missing tools, questions that need no tool",
       preset: "paper" as const,
+      difficulty: undefined,
     },
+    ...difficulties.map(difficulty => ({
+      label: `Only ${difficulty} tasks`,
+      description: difficultyDescriptions[difficulty],
+      preset: "paper" as const,
+      difficulty,
+    })),
     {
       label: "A mixture for the small student",
       description: "short menus; on banking, calendar and filesystem",
       preset: "student" as const,
+      difficulty: undefined,
     },
   ];
-  const lastFirst = items.toSorted(
-    (a, b) => Number(b.preset === draft.preset) - Number(a.preset === draft.preset),
-  );
+  const wasLast = ({ preset, difficulty }: (typeof items)[number]) =>
+    preset === draft.preset && difficulty === draft.difficulty;
+  const lastFirst = items.toSorted((a, b) => Number(wasLast(b)) - Number(wasLast(a)));
   const question = { title, hasBack, text: "Which mixture of conversations" };
-  draft.preset = (await pickOne(lastFirst, question)).preset;
+  const { preset, difficulty } = await pickOne(lastFirst, question);
+  Object.assign(draft, { preset, difficulty });
   return true;
 };
 
@@ -237,10 +257,11 @@ const questions: readonly AskQuestion[] = [
   askFileName,
 ];
 
-function suggestName(folder: Uri, { servers, count, seed }: Draft): string {
+function suggestName(folder: Uri, { servers, difficulty, count, seed }: Draft): string {
   const more = servers.length > 3 ? `-and-${servers.length - 3}` : "";
   const serverNames = servers.length === 0 ? "all" : `${servers.slice(0, 3).join("-")}${more}`;
-  return findUnusedName(folder, `${serverNames}-${count}-seed-${seed}`);
+  const level = difficulty === undefined ? "" : `-${difficulty}`;
+  return findUnusedName(folder, `${serverNames}${level}-${count}-seed-${seed}`);
 }
 
 function findUnusedName(folder: Uri, base: string): string {

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { z } from "zod";
 import { readLock } from "../../storage/fileLock.ts";
 import { findProcessStart } from "../../storage/processes.ts";
+import { difficulties } from "../../synthesis/pipeline/report/demands.ts";
 import { readSharedFile, writeSharedFile, type SharedFile } from "../shared/sharedFile.ts";
 import type { SynthesisChoices } from "./synthesisPrompts.ts";
 
@@ -31,6 +32,7 @@ const storedSchema: z.ZodType<StoredSynthesis> = z.object({
     servers: z.array(z.string()),
     teacher: teacherSchema,
     preset: z.enum(["paper", "student"]).optional(),
+    difficulty: z.enum(difficulties).optional(),
     count: z.int().min(1),
     seed: z.int().min(0),
   }),
