@@ -4,10 +4,10 @@
  * the user goes on with the next turn, as after any other message.
  */
 import type { Json } from "../environment/json.ts";
-import { findDueTurn, type Goal, type Task } from "../trajectory/task.ts";
+import { findDueTurn, listProofs, type Goal, type Task } from "../trajectory/task.ts";
 import { splitSentences } from "../trajectory/sentences.ts";
 import { asksToRefrain, isAgreement } from "../trajectory/taskRules.ts";
-import { startsTurn } from "../trajectory/trajectory.ts";
+import { startsTurn, type Event } from "../trajectory/trajectory.ts";
 import type { Conversation } from "./policy.ts";
 
 /** The fewest and the most answers that the user is ready to give in one turn. */
@@ -21,7 +21,7 @@ export function countAnswersInTurn(task: Task, turn: number): number {
   const calls = task.goals.flatMap(it =>
     it.turn <= turn && turn <= findDueTurn(task, it.turn) ? it.calls : [],
   );
-  const proofs = task.turns[turn]?.proofs?.length ?? 0;
+  const proofs = listProofs(task, turn).length;
   return Math.min(answerLimits.max, Math.max(answerLimits.min, calls.length) + proofs);
 }
 
@@ -40,9 +40,15 @@ export function findUserAnswer(
   conversation: Pick<Conversation, "events" | "tools">,
 ): string | undefined {
   const question = findQuestion(text);
-  const proof = findUnsaidProof(task, turn, conversation);
+  const proofs = listUnsaidProofs(task, turn, conversation);
+  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+  const named = proofs.find(({ about }) => about.some(it => words.has(it)));
+  const isAnsweredNext =
+    turn + 1 < task.turns.length && findQuestion(task.turns[turn]!.reply) !== undefined;
+  // an open question may be the one that the next turn answers
+  const proof = named ?? (isAnsweredNext && question?.kind === "open" ? undefined : proofs[0]);
   if (proof) {
-    const answer = proveFor(proof, text, question);
+    const answer = proveFor(proof, text, { question, isNamed: named !== undefined });
     if (answer !== undefined) return answer;
   }
   if (!question || offer.test(question.text)) return undefined;
@@ -57,8 +63,6 @@ export function findUserAnswer(
     return isRefraining() || mentionsOtherNumbers(question.text, { task, turn, due }, conversation)
       ? correction
       : confirmation;
-  const isAnsweredNext =
-    turn + 1 < task.turns.length && findQuestion(task.turns[turn]!.reply) !== undefined;
   return isAnsweredNext ? undefined : ignorance;
 }
 
@@ -83,20 +87,21 @@ function mayAgree(
 
 type Proof = NonNullable<Task["turns"][number]["proofs"]>[number];
 
-/** What a rule wants to know before a call of this turn, and the user has not said yet. */
-function findUnsaidProof(
+/** What rules want to know before calls that are due, and the user has not said yet. */
+function listUnsaidProofs(
   task: Task,
   turn: number,
   { events }: Pick<Conversation, "events">,
-): Proof | undefined {
-  const starts = events.flatMap((it, i) => (startsTurn(it) ? [i] : []));
-  // what is due now may have been asked for before
-  const first = task.turns.findIndex((_, i) => i <= turn && findDueTurn(task, i) >= turn);
-  const said = events.slice(starts.at(first - turn - 1));
-  return task.turns
-    .slice(first, turn + 1)
-    .flatMap(it => it.proofs ?? [])
-    .find(({ say }) => !said.some(it => it.kind === "user" && it.text.includes(say)));
+): readonly Proof[] {
+  const own = events.slice(events.findLastIndex(startsTurn));
+  const isSaid = ({ say }: Proof, where: readonly Event[]) =>
+    where.some(it => it.kind === "user" && it.text.includes(say));
+  const ownProofs = task.turns[turn]!.proofs ?? [];
+  return [
+    ...ownProofs.filter(it => !isSaid(it, own)),
+    // what is asked for only after the question of an earlier turn
+    ...listProofs(task, turn).filter(it => !ownProofs.includes(it) && !isSaid(it, events)),
+  ];
 }
 
 /** Requests without a question mark. */
@@ -111,12 +116,10 @@ const refusal = /\b(can't|cannot|can not|unable|sorry|afraid|not possible|leave 
  * answer any open question with what they know.
  */
 function proveFor(
-  { about, say }: Proof,
+  { say }: Proof,
   text: string,
-  question: Question | undefined,
+  { question, isNamed }: { readonly question: Question | undefined; readonly isNamed: boolean },
 ): string | undefined {
-  const words = new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
-  const isNamed = about.some(it => words.has(it));
   if (question?.kind === "confirmation") return isNamed ? `${confirmation} ${say}` : confirmation;
   if (question) return offer.test(question.text) && !isNamed ? undefined : say;
   const asks = demand.test(text) || (need.test(text) && !refusal.test(text));

@@ -8,6 +8,7 @@ import { listTurns } from "../trajectory/oneTurn.ts";
 import {
   findDueTurn,
   judgesAnswers,
+  listProofs,
   type AnswerKind,
   type Fact,
   type Task,
@@ -115,8 +116,8 @@ class Judge {
 
   /** Whether an answer agrees to what was asked, or is the proof that was asked for. */
   #isExpected({ answers, text }: UserEvent, turn: number): boolean {
-    const { proofs = [] } = this.#task.turns[turn] ?? {};
-    return answers === true && (isAgreement(text) || proofs.some(it => text.includes(it.say)));
+    const isProof = listProofs(this.#task, turn).some(it => text.includes(it.say));
+    return answers === true && (isAgreement(text) || isProof);
   }
 
   judge(): AnswerEvidence[] {
@@ -346,8 +347,6 @@ const formatWanted = ({ kind, value }: DueFact): string =>
       : typeof value === "string" && kind === "time"
         ? value.replace("T", " ")
         : String(value);
-
-// Values: numbers, days, times and durations.
 
 const isNumeric = (kind: AnswerKind): boolean =>
   kind === "count" || kind === "number" || kind === "money" || kind === "duration";

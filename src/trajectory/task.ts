@@ -249,6 +249,18 @@ export function findDueTurn(task: Pick<Task, "format" | "turns">, turn: number):
   return due;
 }
 
+/**
+ * What the user says in a turn if asked for a proof: for the requests of that turn, and for those
+ * before it that are not due yet.
+ */
+export const listProofs = (
+  task: Pick<Task, "format" | "turns">,
+  turn: number,
+): NonNullable<Task["turns"][number]["proofs"]> =>
+  task.turns
+    .slice(0, turn + 1)
+    .flatMap(({ proofs = [] }, i) => (turn <= findDueTurn(task, i) ? proofs : []));
+
 /** The user's message that begins turn number t of a task. */
 export const createTurnEvent = ({ turns }: Pick<Task, "turns">, t: number): UserEvent => {
   const { user, adds } = turns[t]!;

@@ -8,7 +8,7 @@ import { type JsonObject, canonicalJson, type Json, isJsonObject } from "../../e
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { AssistantMessage } from "../../policy/policy.ts";
-import { findDueTurn, type Task, type Fact } from "../../trajectory/task.ts";
+import { listProofs, type Task, type Fact } from "../../trajectory/task.ts";
 import { appliesTo, isAgreement } from "../../trajectory/taskRules.ts";
 import {
   type CallEvent,
@@ -130,10 +130,7 @@ export class SolverRun {
 
   /** What the user of this turn says if asked for a proof, and has not said. */
   #listUnsaid(isMeant: (proof: Proof) => boolean): readonly Proof[] {
-    const proofs = this.task.turns.flatMap((it, i) =>
-      i <= this.#turn && findDueTurn(this.task, i) >= this.#turn ? (it.proofs ?? []) : [],
-    );
-    return proofs.filter(
+    return listProofs(this.task, this.#turn).filter(
       proof => isMeant(proof) && !this.#heard.some(it => it.includes(proof.say)),
     );
   }
