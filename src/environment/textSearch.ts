@@ -12,3 +12,17 @@ export const containsWords = (text: string, query: string): boolean => {
     .split(/\s+/)
     .every(it => lowerCase.includes(it));
 };
+
+/** The number of letters to insert, remove or replace (Levenshtein). */
+export function countEdits(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(
+        Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -42,6 +42,7 @@ export const judges: readonly Solver[] = Object.freeze([
   filterer,
   pager,
   alternativeReader,
+  reorderer,
   lazy,
   skipper,
   oneWrongValue,

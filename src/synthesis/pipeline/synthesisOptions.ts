@@ -115,6 +115,8 @@ export interface Preset {
   readonly computedShare: number;
   /** How often a change is asked for three to five things at once, where there are as many. */
   readonly severalShare: number;
+  /** How often a user misspells the name of something that has not been named before. */
+  readonly misspeltShare: number;
   /** Users may ask for something that undoes what they asked for before, without saying so. */
   readonly keepsContradictions: boolean;
 }
@@ -138,12 +140,13 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     toolArrivalShare: 0.5,
     secondThoughtShare: 0.05,
     crossServerShare: 0.12,
-    scenarioShare: 0.53,
+    scenarioShare: 0.6,
     holdsOutSets: false,
-    recoveryShare: 0.1,
-    relativeDateShare: 0.45,
-    computedShare: 0.5,
+    recoveryShare: 0.115,
+    relativeDateShare: 0.6,
+    computedShare: 0.8,
     severalShare: 0.35,
+    misspeltShare: 0.3,
     keepsContradictions: false,
   },
   student: {
@@ -173,6 +176,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     relativeDateShare: 0,
     computedShare: 0,
     severalShare: 0,
+    misspeltShare: 0,
     keepsContradictions: true,
   },
 };

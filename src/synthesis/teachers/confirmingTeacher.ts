@@ -9,7 +9,7 @@ import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { appliesTo, type TaskRule } from "../../trajectory/taskRules.ts";
 import { startsTurn, type CallEvent } from "../../trajectory/trajectory.ts";
 import { renderConfirmation, type ConfirmationTexts } from "../text/refusals.ts";
-import type { IntentProof } from "../user/intents/intent.ts";
+import { spellClause, type IntentProof } from "../user/intents/intent.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 
@@ -103,7 +103,7 @@ export class ConfirmingTeacher implements Teacher {
       const isFallback = other && calls.some(it => it.name === other.name) && isConfirmed(other);
       return isFallback || isConfirmed({ name: tool.name, arguments: args });
     });
-    const clauses = intents.map(it => (it.isContinued ? undefined : it.clause));
+    const clauses = intents.map(it => (it.isContinued ? undefined : spellClause(it)));
     const asked = [
       ...calls,
       ...intents.map(it => ({ name: it.tool.name, arguments: it.arguments })),

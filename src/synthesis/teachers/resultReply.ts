@@ -33,6 +33,13 @@ export interface ResultReply extends ToolReply {
   /** Slots of its template, and paths of its conditions. */
   readonly paths: readonly string[];
   readonly common: CommonReply;
+  /** Its template, and the one that it was chosen from. */
+  readonly template?: ChosenTemplate;
+}
+
+interface ChosenTemplate {
+  readonly text: string;
+  readonly source: string;
 }
 
 /** What every reply says that could be given instead of one. */
@@ -50,6 +57,8 @@ interface ResultReplyOptions {
   readonly isAlone?: boolean;
   /** The reply that this one follows. */
   readonly before?: string;
+  /** The template of the replies before, which is used again where it suits the result. */
+  readonly sameAs?: ChosenTemplate | undefined;
 }
 
 /** Renders the reply to an intent whose call succeeded, with its values marked. */
@@ -58,7 +67,7 @@ export function renderResultReply(
   call: CallEvent,
   context: ConversationContext,
   styleGuide: StyleGuide,
-  { isAlone = true, before = "" }: ResultReplyOptions = {},
+  { isAlone = true, before = "", sameAs }: ResultReplyOptions = {},
 ): ResultReply {
   const { templates, random, maxReplyLength = Infinity } = context;
   const toolTemplates = templates.tools[intent.tool.name]!;
@@ -89,8 +98,9 @@ export function renderResultReply(
   const source: ReplySource = { intent, call, context, rows };
   const usual = intent.replies ?? toolTemplates.reply ?? styleGuide.done;
   const common = findCommonReply(usual, getFieldOrCount, source);
+  const candidates = [...intentReplies, ...toolReplies];
   const reply = findFittingReply(
-    [...intentReplies, ...toolReplies],
+    sameAs && candidates.includes(sameAs.source) ? [sameAs.text, ...candidates] : candidates,
     lacksRows ? toolReplies[0] : undefined,
     (template, avoidsRepetition) => renderTemplate(template, avoidsRepetition, common, source),
     isAlone ? maxReplyLength : maxReplyLength / 2,
@@ -202,6 +212,7 @@ function renderTemplate(
     text,
     isWrite: intent.tool.effect === "write",
     listedRows: listsItems(chosen) && rows ? listShownRows(intent, call, rows, context) : [],
+    template: { text: chosen, source: template },
     paths: [...findSlots(chosen), ...listConditionPaths(template, replies)],
     common: {
       ...common,

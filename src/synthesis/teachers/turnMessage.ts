@@ -44,8 +44,12 @@ export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): strin
   const isAlone = successes.length === 1 && refusal === undefined;
   const replies: (ResultReply & IntentResult)[] = [];
   for (const { intent, call } of successes) {
-    const before = replies.at(-1)?.text ?? "";
-    const reply = renderResultReply(intent, call, context, style, { isAlone, before });
+    const last = replies.at(-1);
+    const before = last?.text ?? "";
+    // what was done with several things is said in one sentence
+    const isSame = context.maxReplyLength === undefined && isOneOfSeveral(intent, successes);
+    const sameAs = isSame ? last?.template : undefined;
+    const reply = renderResultReply(intent, call, context, style, { isAlone, before, sameAs });
     replies.push({ intent, call, ...reply, text: addOtherwise(intent, call, reply.text, context) });
     const declaration = context.declarations.get(call.name);
     if (!reply.isWrite && declaration)
@@ -70,6 +74,13 @@ export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): strin
     context.random,
   );
 }
+
+/** How many calls of one tool in a turn have replies alike. */
+const minAlike = 2;
+
+/** Whether the same was done with several things in the turn. */
+const isOneOfSeveral = ({ tool }: Intent, successes: readonly IntentResult[]): boolean =>
+  tool.effect === "write" && successes.filter(it => it.intent.tool === tool).length >= minAlike;
 
 /** The reply, and what follows from it if the user's condition does not hold. */
 function addOtherwise(

@@ -144,7 +144,14 @@ function renderNumberedList(
 ): string | undefined {
   const { several } = style.joiners;
   const leads = clauses.length === 2 ? several[2] : clauses.length === 3 ? several[3] : undefined;
-  if (!leads || clauses.some(it => /;/.test(it)) || !random.boolean(persona.numbers ?? 0.02))
+  // "from the café" is no request of its own
+  const isPart = (it: string) =>
+    /^(about|around|at|by|for|from|in|into|near|of|on|to|with)\b/.test(it);
+  if (
+    !leads ||
+    clauses.some(it => /;/.test(it) || isPart(it)) ||
+    !random.boolean(persona.numbers ?? 0.02)
+  )
     return undefined;
   const items = clauses.map((it, i) => {
     const end = it.endsWith("?") ? "" : i === clauses.length - 1 ? "." : ",";

@@ -17,6 +17,8 @@ interface TimeStyle {
   readonly clock?: 12 | undefined;
   /** How often a day is said by its distance from today, beside those of the style. */
   readonly relativeShare?: number | undefined;
+  /** The value ends or begins a span, so that it stands after "since", "from" or "until". */
+  readonly isBound?: boolean;
 }
 
 const datePatterns = {
@@ -35,7 +37,7 @@ interface ValueContext {
 
 export function formatValue(
   value: Json,
-  { now, persona: { dates, clock, relativeShare = 0 }, random }: ValueContext,
+  { now, persona: { dates, clock, relativeShare = 0, isBound = false }, random }: ValueContext,
   isMoney = false,
 ): string {
   if (typeof value === "number")
@@ -47,7 +49,7 @@ export function formatValue(
     const date = value.slice(0, 10);
     const distance =
       relativeShare > 0 && random.boolean(relativeShare)
-        ? formatDistance(date, now, random)
+        ? formatDistance(date, { now, random, isBound })
         : undefined;
     const day = distance ?? formatDate(date, now, dates, random);
     return isMinute ? `${day} at ${formatTime(value.slice(11), clock)}` : day;
@@ -124,11 +126,14 @@ function formatRelativeDay(
 const smallNumbers = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 /**
- * A day as seen from today, in words that can stand after "for", "to" and "until": `ten days from
- * now`, `a week from Friday`, `Friday next week`, `three days ago`. Undefined for a day that is
- * too far away.
+ * A day as seen from today, in words that can stand after "for" and "to": `ten days from now`, `a
+ * week from Friday`, `Friday next week`, `three days ago`. As the bound of a span, only words that
+ * can stand after "since", "from" and "until", too. Undefined for a day that is too far away.
  */
-function formatDistance(date: string, now: string, random: Random): string | undefined {
+function formatDistance(
+  date: string,
+  { now, random, isBound }: Pick<ValueContext, "now" | "random"> & { readonly isBound: boolean },
+): string | undefined {
   const days = daysBetween(now, date);
   const size = Math.abs(days);
   const weekday = getWeekdayName(date);
@@ -136,14 +141,14 @@ function formatDistance(date: string, now: string, random: Random): string | und
   const relative = formatRelativeDay(days, weekday, getWeekday(now), random);
   if (relative !== undefined) words.push(relative);
   if (days === -2) words.push("the day before yesterday");
-  if (size > 2 && size < smallNumbers.length && size !== 7)
+  if (!isBound && size > 2 && size < smallNumbers.length && size !== 7)
     words.push(`${smallNumbers[size]!} days ${days > 0 ? "from now" : "ago"}`);
-  if (size > 0 && size % 7 === 0 && size <= 28) {
+  if (!isBound && size > 0 && size % 7 === 0 && size <= 28) {
     const weeks = size === 7 ? "a week" : `${smallNumbers[size / 7]!} weeks`;
     words.push(days > 0 ? `${weeks} from today` : `${weeks} ago`);
   }
-  if (days > 8 && days < 14) words.push(`a week from ${weekday}`);
-  if (days > 15 && days < 21) words.push(`two weeks from ${weekday}`);
+  if (!isBound && days > 8 && days < 14) words.push(`a week from ${weekday}`);
+  if (!isBound && days > 15 && days < 21) words.push(`two weeks from ${weekday}`);
   // since Monday, "last Friday" is the one before the weekend
   if (days < -1 && days > -7 && getWeekday(date) > getWeekday(now)) words.push(`last ${weekday}`);
   return words.length === 0 ? undefined : random.pick(words);

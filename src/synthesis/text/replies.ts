@@ -5,7 +5,7 @@
 import type { Random } from "../../environment/random.ts";
 import { capitalize, addCents, addLead, fixSingular, mergeSameDay, lowerFirst } from "./grammar.ts";
 import type { StyleGuide } from "./personas.ts";
-import { tidyText, endMark, removeMarks } from "./templateText.ts";
+import { tidyText, endMark, removeAllMarks, removeMarks } from "./templateText.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { ReplyTemplate } from "./templates.ts";
 
@@ -30,8 +30,9 @@ interface ReplyParts {
 
 export function renderReply(parts: ReplyParts, style: StyleGuide, random: Random): string {
   const { replies, question, refusal, isEntity, isBrief } = parts;
+  const texts = replies.map(it => it.text);
   const joined = joinReplies(
-    replies.map(it => it.text),
+    isBrief ? texts : mergeAlike(texts),
     isEntity,
     isBrief ? undefined : random,
   );
@@ -103,6 +104,89 @@ const knownOpening =
 /** Longest pair of sentences that are joined with "and". */
 const maxJoinedLength = 130;
 
+/** How many sentences that differ in one value are said as one. */
+const minAlike = 3;
+
+/**
+ * Says what was done with three or more things in one sentence: `A is void.`, `B is void.` and
+ * `C is void.` become `A, B and C are void.`, and `I sent A.` and `I sent B.` `I sent A and B.`
+ */
+function mergeAlike(replies: readonly string[]): string[] {
+  const merged: string[] = [];
+  for (let start = 0; start < replies.length;) {
+    const rest = replies.slice(start);
+    const differing = findDifferingValue(rest[0]!, rest[1]);
+    const count = differing === undefined ? 1 : countAlike(rest, differing);
+    const min = /^I |\u0002["”]? belongs /.test(rest[0]!) ? 2 : minAlike;
+    merged.push(...(count < min ? [rest[0]!] : [joinValues(rest.slice(0, count), differing!)]));
+    start += count < min ? 1 : count;
+  }
+  return merged;
+}
+
+/** A sentence split at its values: every second part is one, with its marks and quotation marks. */
+const splitAtValues = (text: string): string[] =>
+  text.split(/([#"“]?\u0001[^\u0001\u0002]*\u0002?(?:\u0002?["”])?)/);
+
+/** Words of a sentence that is about one thing only. */
+const singularWords = /\b(one|first|its?|a guest|a co-host)\b/;
+
+/** The index of the only part in which two sentences differ, if it is the name of something. */
+function findDifferingValue(first: string, second: string | undefined): number | undefined {
+  if (second === undefined) return undefined;
+  // a quotation that ends in a mark of its own has no full stop
+  const end = (text: string) => (/["”]$/.test(text) ? `${text}.` : text);
+  const [a, b] = [splitAtValues(end(first)), splitAtValues(end(second))];
+  const differing = [...a.keys()].filter(it => a[it] !== b[it]);
+  const [index = 0] = differing;
+  const isOne = a.length === b.length && differing.length === 1 && index % 2 === 1;
+  const words = a.filter((_, i) => i % 2 === 0).join(" ");
+  return isOne && isName(a, index) && isName(b, index) && !singularWords.test(words)
+    ? index
+    : undefined;
+}
+
+/** Whether a part names one thing: no list, and no number but that of an order or an invoice. */
+function isName(parts: readonly string[], index: number): boolean {
+  const words = removeAllMarks(parts[index]!);
+  return /^[\d.,]+( \S+)?$/.test(words)
+    ? /^\d+$/.test(words) && /\b(order|invoice) $/i.test(parts[index - 1]!)
+    : /^["“]/.test(words) || !/, | and /.test(words);
+}
+
+/** How many of the replies equal the first one apart from one value. */
+function countAlike(replies: readonly string[], value: number): number {
+  const end = replies.findIndex((it, i) => i > 0 && findDifferingValue(replies[0]!, it) !== value);
+  return end < 0 ? replies.length : end;
+}
+
+/** One sentence about all values: a subject gets a plural verb, and a noun before numbers an s. */
+function joinValues(replies: readonly string[], value: number): string {
+  const parts = splitAtValues(replies[0]!);
+  const before = parts.slice(0, value).join("");
+  const after = parts.slice(value + 1).join("");
+  const values = replies.map(it => splitAtValues(it)[value]!);
+  const isSubject = leadingVerb.test(after) && value === 1;
+  const names = isSubject
+    ? values.map((it, i) => (i === 0 ? before : lowerFirst(before)) + it)
+    : values;
+  const listed = `${names.slice(0, -1).join(", ")} and ${names.at(-1)!}`;
+  if (!isSubject) {
+    const lead = values.every(it => /^\u0001\d+\u0002?$/.test(it))
+      ? before.replace(/\b([a-z]+) $/, "$1s ")
+      : before;
+    return lead + listed + after;
+  }
+  return listed + after.replace(leadingVerb, (_, verb: string) => ` ${toPlural(verb)}`);
+}
+
+const leadingVerb =
+  /^ (is|has|was|belongs|holds|stands|counts|shows|costs|says|takes|ends|starts)\b/;
+
+const pluralVerbs: Readonly<Record<string, string>> = { is: "are", has: "have", was: "were" };
+
+const toPlural = (verb: string): string => pluralVerbs[verb] ?? verb.slice(0, -1);
+
 /** Joins replies. Without `random`, no sentences are connected with "and". */
 function joinReplies(
   replies: readonly string[],
@@ -118,16 +202,23 @@ function joinReplies(
       text = last = sentence;
       continue;
     }
-    if (sentence === last) {
-      text += " The same goes for the other one.";
+    if (sentence === last || text.endsWith(` ${sentence}`)) {
+      const same = " The same goes for the other one.";
+      text = text.endsWith(same)
+        ? text.replace(same, " The same goes for the others.")
+        : text.endsWith(" The same goes for the others.")
+          ? text
+          : text + same;
       continue;
     }
     if (isRepetition(last, sentence)) continue;
     const newText = removeAcknowledgement(removeRepeatedSentences(sentence, text));
-    const next = replaceSubject(last, newText, isEntity);
+    const next = replaceObject(last, replaceSubject(last, newText, isEntity), isEntity);
     const second = findSecondSubject(last, next);
-    if (second) text = `${text.slice(0, -1)}, and so ${second.verb} ${second.subject}.`;
-    else if (!random) text = `${text} ${next}`;
+    if (second) {
+      text = `${text.slice(0, -1)}, and so ${second.verb} ${second.subject}.`;
+      isConnected = true;
+    } else if (!random) text = `${text} ${next}`;
     else if (!isConnected && canConnect(last, next) && random.boolean(0.5)) {
       text = `${text.slice(0, -1)}${connect(last, next, reply, random)}`;
       isConnected = true;
@@ -238,6 +329,19 @@ function replaceSubject(last: string, next: string, isEntity: EntityTest): strin
     : next;
 }
 
+/** Replaces the last words of the next sentence with "it" if the last one is about only that. */
+function replaceObject(last: string, next: string, isEntity: EntityTest): string {
+  const subject = getSubject(last);
+  const name = removeMarks(subject).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
+  const isOnly = isEntity(name) && listValues(last).every(it => it === name || !isEntity(it));
+  const end = ` ${subject}.`;
+  return isOnly &&
+    next.endsWith(end) &&
+    /^(I|Your)\b[^\u0001]* (on|under)$/.test(next.slice(0, -end.length))
+    ? `${next.slice(0, -end.length)} it.`
+    : next;
+}
+
 /** Lists the values in a sentence. */
 const listValues = (text: string): string[] =>
   [...text.matchAll(/\u0001([^\u0001\u0002]*)\u0002/g)].map(it => it[1]!);
@@ -247,7 +351,11 @@ function findSecondSubject(
   last: string,
   next: string,
 ): { readonly subject: string; readonly verb: string } | undefined {
-  const [a, b] = [last, next].map(it => it.match(/^(.*?) ((is|has) [^.,;:]+)\.$/));
+  const [a, b] = [last, next].map(it =>
+    it.match(
+      /^([^,\u0001]*\u0001[^\u0002]*\u0002["”]?|(?:(?!\b(?:is|are|has|have)\b)[^,;:])*?) ((is|has) [^.,;:]+?)(?: now)?\.$/,
+    ),
+  );
   return a && b && a[2] === b[2] && a[1] !== b[1]
     ? { subject: lowerFirst(b[1]!), verb: b[3]! }
     : undefined;
@@ -278,8 +386,12 @@ export const meets = (value: Json, conditions: JsonObject): boolean =>
     [expected].flat().some(it => matchesCondition(getField(value, path) ?? null, it)),
   );
 
-/** Whether a value equals the expected one or, for a bound such as `<0`, is on its right side. */
+/**
+ * Whether a value equals the expected one or, for a bound such as `<0`, is on its right side. `*`
+ * is any value but none.
+ */
 function matchesCondition(value: Json, expected: Json): boolean {
+  if (expected === "*") return value !== null;
   const bound =
     typeof expected === "string" && typeof value === "number"
       ? expected.match(/^([<>])(-?\d+(?:\.\d+)?)$/)

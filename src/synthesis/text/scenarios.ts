@@ -26,22 +26,25 @@
  *   or that those belong to, such as the account of a card.
  * - `values` lists values for an argument that fit the scenario better than those of the templates.
  * - `choose` takes the row of an earlier list with the least or the most of something:
- *   `{ "argument": "listing_id", "of": "list", "by": "price", "order": "least" }`.
+ *   `{ "argument": "listing_id", "of": "list", "by": "price", "order": "least" }`. With `where`, only
+ *   among the rows for which something holds: the cheapest of those over {limit} stars.
  * - `each` asks for the same with two or three values of one argument: "invite Anna, Ben
  *   and Carla".
  * - `compute` leaves a value to the assistant: `{ "argument": "amount", "is": "sum", "of": "list",
  *   "field": "amount" }`. `sum`, `average` and `count` are over the rows of an earlier list, or those
  *   for which `where` holds; `sum` and `average` also over references (`["a.price", "b.price"]`).
- *   `difference` (`of` less `minus`), `product` (`of` times `times`) and `share` (`percent` of `of`,
- *   or one of its `parts`) are of references. The clause says what to compute, with the slots
+ *   `difference` (`of` less `minus`), `product` (`of` times `times`), `share` (`percent` of `of`, or
+ *   one of its `parts`), `less` and `more` (`of` lowered or raised by `percent`, or by one of its
+ *   `parts`) are of references. The clause says what to compute, with the slots
  *   `{percent}`, `{parts}` and `{limit}`, and never the value. `round` is the number of decimals
  *   that the clause asks for; without it, only values of at most two decimals are used.
  * - `rows` asks for the same with all rows of an earlier list for which something holds, two to
- *   five: `{ "argument": "order_id", "of": "list", "where": { "field": "status", "equals": "open" } }`.
+ *   eight: `{ "argument": "order_id", "of": "list", "where": { "field": "status", "equals": "open" } }`.
  *   `where` compares with one of the values in `limit`, said as `{limit}` (`is`: over, under), or
- *   with values (`equals`).
- * - `needs` restricts the result: `{ "count": ">1" }`, `{ "status": ["open", "new"] }`. `count` is
- *   the number of rows of its first list.
+ *   with values (`equals`; what a row does not have is null). A `compute` beside it may refer to the
+ *   row as `row.FIELD`: "lower the price of each of them by ten percent".
+ * - `needs` restricts the result: `{ "count": ">1" }`, `{ "status": ["open", "new"] }`,
+ *   `{ "location": "*" }` (any). `count` is the number of rows of its first list.
  * - `if` makes the call depend on what a look-up shows: an earlier step of the same turn (`of`), or
  *   a look-up that is not asked for on its own (`look`), whose arguments are those of the step that
  *   `from` names. `is` compares with a limit, which is drawn on either side of the live value and
@@ -111,7 +114,7 @@ const rowConditionSchema = z.strictObject({
 
 const computationSchema = z.strictObject({
   argument: z.string(),
-  is: z.enum(["sum", "average", "count", "difference", "product", "share"]),
+  is: z.enum(["sum", "average", "count", "difference", "product", "share", "less", "more"]),
   of: z.union([z.string(), z.array(z.string()).min(2)]),
   field: z.string().optional(),
   where: rowConditionSchema.optional(),
@@ -134,6 +137,7 @@ const stepSchema = z.strictObject({
       of: nameSchema,
       by: z.string(),
       order: z.enum(["least", "most"]),
+      where: rowConditionSchema.optional(),
     })
     .optional(),
   each: z.string().optional(),
@@ -162,6 +166,9 @@ const scenariosSchema = z.strictObject({
 type Scenario = z.infer<typeof scenarioSchema>;
 export type ScenarioStep = z.infer<typeof stepSchema>;
 export type RowCondition = z.infer<typeof rowConditionSchema>;
+/** The name by which a computation beside `rows` refers to the row that a call is about. */
+export const rowReference = "row";
+
 export type ScenarioComputation = z.infer<typeof computationSchema>;
 export type ScenarioCondition = z.infer<typeof conditionSchema>;
 
@@ -185,7 +192,9 @@ export const listReferences = (step: ScenarioStep): string[] => [
   ...Object.values(step.from).map(it => parseReference(it).step),
   ...(step.choose ? [step.choose.of] : []),
   ...(step.rows ? [step.rows.of] : []),
-  ...listOperands(step.compute).map(it => parseReference(it).step),
+  ...listOperands(step.compute)
+    .map(it => parseReference(it).step)
+    .filter(it => !step.rows || it !== rowReference),
   ...(step.if?.of === undefined ? [] : [step.if.of]),
   ...(step.after === undefined ? [] : [step.after]),
   ...(step.revises === undefined ? [] : [step.revises]),
@@ -322,6 +331,11 @@ function checkScenario({ turns }: Scenario, tools: Catalog["tools"]): ScenarioEr
         ? checkStep(step, { tool, tools, turn }, named)
         : [{ path: ["tool"], message: `there is no tool ${step.tool}` }];
       if (step.as !== undefined) {
+        if (step.as === rowReference)
+          errors.push({
+            path: ["as"],
+            message: `${rowReference} means the row of a step with rows`,
+          });
         if (named.has(step.as))
           errors.push({ path: ["as"], message: `two steps are named ${step.as}` });
         named.set(step.as, { tool, turn });
@@ -363,13 +377,16 @@ function checkStep(step: ScenarioStep, place: StepPlace, named: NamedSteps): Sce
     ...errors,
     ...checkComputation(step, tool, named),
     ...checkRows(step, tool, named),
+    ...(step.choose?.where
+      ? checkList({ ...step.choose, field: step.choose.by }, "choose", named)
+      : []),
     ...checkClauses(step, tool),
     ...checkCondition(step, place, named),
   ];
 }
 
 function checkComputation(
-  { compute: computation, say }: ScenarioStep,
+  { compute: computation, say, rows }: ScenarioStep,
   tool: Tool,
   named: NamedSteps,
 ): ScenarioError[] {
@@ -387,12 +404,18 @@ function checkComputation(
   if ((minus !== undefined) !== (is === "difference"))
     return report("difference needs it", "minus");
   if ((times !== undefined) !== (is === "product")) return report("product needs it", "times");
-  if (((percent ?? parts) !== undefined) !== (is === "share"))
-    return report("share needs percent or parts", "is");
+  if (((percent ?? parts) !== undefined) !== ["share", "less", "more"].includes(is))
+    return report("share, less and more need percent or parts", "is");
   if (!isOverRows && ["sum", "average"].includes(is) && typeof of === "string")
     return report(`${is} needs a field of a list, or several references`, "field");
   if (isOverRows) return checkList({ of: of as string, field, where }, "compute", named);
   for (const it of listOperands(computation)) {
+    const { step, path } = parseReference(it);
+    if (rows && step === rowReference) {
+      const errors = checkList({ of: rows.of, field: path, where: undefined }, "compute", named);
+      if (errors.length > 0) return errors;
+      continue;
+    }
     const problem = checkReference(it, named);
     if (problem !== undefined) return report(problem, "of");
   }
@@ -452,7 +475,9 @@ function checkClauses(step: ScenarioStep, tool: Tool) {
   // one choice alone can be said in other words, such as "half"
   const needed = [
     ...(condition?.is ? ["limit"] : []),
-    ...(((computation?.where ?? rows?.where)?.limit?.length ?? 0) > 1 ? ["limit"] : []),
+    ...(((computation?.where ?? rows?.where ?? choose?.where)?.limit?.length ?? 0) > 1
+      ? ["limit"]
+      : []),
     ...((computation?.percent?.length ?? 0) > 1 ? ["percent"] : []),
     ...((computation?.parts?.length ?? 0) > 1 ? ["parts"] : []),
   ];

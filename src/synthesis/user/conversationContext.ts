@@ -51,6 +51,8 @@ export interface ConversationContext extends ConversationDomain {
   readonly relativeDateShare?: number;
   /** How often a value is said by what is there now; never where absent. */
   readonly computedShare?: number;
+  /** How often a name is misspelt; never where absent. */
+  readonly misspeltShare?: number;
   /** How often a change is asked for several things at once; only now and then for two if absent. */
   readonly severalShare?: number;
   /** An example of a schema with the names and dates of the session's world. */

@@ -15,6 +15,7 @@ import {
   reportsNothing,
   type RecoverySort,
   isAcceptableChange,
+  spellClause,
 } from "./intents/intent.ts";
 import { IntentSearch, maxAttempts } from "./intents/intentSearch.ts";
 import { ScenarioTurns } from "./scenarios/scenarioTurns.ts";
@@ -515,7 +516,9 @@ function createToolArrival(
     return undefined;
   }
   const { random } = search.context;
-  const mayRepeat = isRequest(repeated.clause) && random.boolean(repeatsRequest);
+  // a name that was misspelt is said again
+  const isMisspelt = spellClause(blocked) !== blocked.clause;
+  const mayRepeat = isRequest(repeated.clause) && (isMisspelt || random.boolean(repeatsRequest));
   const clause = mayRepeat ? repeated.clause : random.pick(texts.asks[effect]);
   // "try that again" asks for what was asked for before, and is answered like that
   const { replies: _, ...unanswered } = repeated;

@@ -213,7 +213,7 @@ export class Synthesizer {
     random: Random,
   ): Pick<Preparation, "context" | "session"> {
     const { home, servers, sessionSeed } = specification;
-    const { relativeDateShare, computedShare, severalShare } = this.#context.preset;
+    const { relativeDateShare, computedShare, severalShare, misspeltShare } = this.#context.preset;
     const session = openSessionByName(this.#options.catalog, { servers, seed: sessionSeed });
     const context: ConversationContext = {
       ...this.#createDomain(specification, n),
@@ -221,6 +221,7 @@ export class Synthesizer {
       ...(relativeDateShare > 0 ? { relativeDateShare } : {}),
       ...(computedShare > 0 ? { computedShare } : {}),
       ...(severalShare > 0 ? { severalShare } : {}),
+      ...(misspeltShare > 0 ? { misspeltShare } : {}),
       isMinimal: specification.info === "minimal",
       now: session.state[home]!.clock,
       random,

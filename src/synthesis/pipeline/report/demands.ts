@@ -34,6 +34,8 @@ export interface TaskDemands {
   readonly noHit: number;
   /** Words of a user turn. */
   readonly wordsPerTurn: number;
+  /** Tasks with a turn of 25 words or more. */
+  readonly longTurns: number;
   /** Turns with a day that depends on today, such as "tomorrow" or "next Friday". */
   readonly relativeDates: number;
   /** Tasks with a policy that wants a call confirmed or proven, or forbids one. */
@@ -81,6 +83,7 @@ export class DemandCounts {
   #turns = 0;
   #words = 0;
   #relative = 0;
+  #long = 0;
   #threeWrites = 0;
   #deciding = 0;
   #normal = 0;
@@ -128,6 +131,7 @@ export class DemandCounts {
   #add(task: Task): void {
     const { turns, goals, knobs } = task;
     this.#tasks++;
+    if (turns.some(it => countWords(it.user) >= 25)) this.#long++;
     const { policy } = knobs;
     const isDeciding = decidesOutcome(policy) || policy === "confirm";
     if (isDeciding) this.#deciding++;
@@ -138,7 +142,7 @@ export class DemandCounts {
     }
     for (const [i, { user }] of turns.entries()) {
       this.#turns++;
-      this.#words += user.split(/\s+/).filter(it => it !== "").length;
+      this.#words += countWords(user);
       if (relativeDate.test(user)) this.#relative++;
       const writes = goals
         .filter(it => it.turn === i)
@@ -183,6 +187,7 @@ export class DemandCounts {
       turnsWithThreeWrites: divide(this.#threeWrites, this.#turns),
       ...toShares(this.#hits),
       wordsPerTurn: divide(this.#words, this.#turns),
+      longTurns: divide(this.#long, this.#tasks),
       relativeDates: divide(this.#relative, this.#turns),
       decidingPolicy: divide(this.#deciding, this.#tasks),
       normalDecided: divide(this.#normalDeciding, this.#normal),
@@ -191,6 +196,8 @@ export class DemandCounts {
     };
   }
 }
+
+const countWords = (text: string): number => text.split(/\s+/).filter(it => it !== "").length;
 
 const formatCall = ({ name, arguments: args }: Pick<CallEvent, "name" | "arguments">): string =>
   `${name} ${canonicalJson(args)}`;

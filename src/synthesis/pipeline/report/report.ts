@@ -128,6 +128,7 @@ const reportSchema = z.strictObject({
       relativeDates: z.number(),
       decidingPolicy: z.number(),
       // absent in older reports
+      longTurns: z.number().exactOptional(),
       normalDecided: z.number().exactOptional(),
       normalOutcomes: z.number().exactOptional(),
       easy: z.number().exactOptional(),
@@ -230,7 +231,7 @@ export function formatShape(shape: TaskShape): readonly (readonly [string, strin
   ];
 }
 
-type LaterDemand = Difficulty | "normalDecided" | "normalOutcomes";
+type LaterDemand = Difficulty | "longTurns" | "normalDecided" | "normalOutcomes";
 type StoredDemands = Omit<TaskDemands, LaterDemand> & Partial<Pick<TaskDemands, LaterDemand>>;
 
 const formatKnown = (name: string, share: number | undefined): [string, string][] =>
@@ -247,6 +248,7 @@ export const formatDemands = (it: StoredDemands): readonly (readonly [string, st
   ["look-ups with several hits", formatShare(it.severalHits)],
   ["look-ups with no hit", formatShare(it.noHit)],
   ["words of a turn", it.wordsPerTurn.toFixed(1)],
+  ...formatKnown("tasks with a turn of 25 words or more", it.longTurns),
   ["turns with a relative date", formatShare(it.relativeDates)],
   ["tasks in which a policy decides", formatShare(it.decidingPolicy)],
   ...formatKnown("normal tasks in which a policy decides", it.normalDecided),

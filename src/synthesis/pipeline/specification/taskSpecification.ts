@@ -286,10 +286,8 @@ function drawCrossServerPlan(
 
 /** The most turns of a conversation that follows from a chain, with their weights. */
 const turnLimits = [
-  { maxTurns: 3, weight: 0.5 },
-  { maxTurns: 4, weight: 0.25 },
-  { maxTurns: 5, weight: 0.15 },
-  { maxTurns: 7, weight: 0.1 },
+  { maxTurns: 2, weight: 0.6 },
+  { maxTurns: 3, weight: 0.4 },
 ];
 
 function drawMaxTurns(
@@ -353,14 +351,19 @@ function listUnrelatedServers(
 const candidateCount = 6;
 
 /**
- * The weight of a scenario whose user leaves something to be computed or chosen: it is used about
- * three times as often, because the weight falls with the third power of the uses.
+ * How much more often than others a scenario is used whose user wants the same done with several
+ * things, or leaves something to be computed. The weight falls with the third power of the uses.
  */
-const demandingWeight = 3 ** 3;
+const demandingUses = { several: 4, computed: 3 };
 
 /** Those over several servers would take tasks from all but their first server. */
-const isDemanding = ({ turns, servers }: ServerScenario): boolean =>
-  servers.length === 1 && turns.flat().some(it => it.compute ?? it.rows);
+function computeDemandWeight({ turns, servers }: ServerScenario): number {
+  if (servers.length > 1) return 1;
+  const steps = turns.flat();
+  const { several, computed } = demandingUses;
+  if (steps.some(it => it.rows ?? it.each)) return several ** 3;
+  return steps.some(it => it.compute) ? computed ** 3 : 1;
+}
 
 interface ScenarioSource {
   readonly scenarios: readonly ServerScenario[];
@@ -384,10 +387,7 @@ function drawScenario(
   const plans = Array.from({ length: candidateCount }).flatMap(
     () =>
       planScenario(
-        random.pickWeighted(
-          own,
-          it => computeRarity(it.name, uses) * (isDemanding(it) ? demandingWeight : 1),
-        ),
+        random.pickWeighted(own, it => computeRarity(it.name, uses) * computeDemandWeight(it)),
         random,
       ) ?? [],
   );

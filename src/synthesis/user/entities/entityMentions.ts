@@ -7,6 +7,7 @@ import type { ConversationContext } from "../conversationContext.ts";
 import { getEntityKey, type EntityInstance, type MentionText } from "./entitySample.ts";
 import { markVerbatim, chooseAlternatives, fillSlots, findSlots } from "../../text/templateText.ts";
 import type { Json, JsonObject } from "../../../environment/json.ts";
+import { isSimilar, misspell } from "../../text/misspelling.ts";
 import type { Intent } from "../intents/intent.ts";
 import { type EntityId } from "../../../trajectory/entities.ts";
 
@@ -96,10 +97,15 @@ function mentionPartially(
   instance: EntityInstance,
   maySayId: boolean,
 ): MentionText | undefined {
-  const { random, templates, usesPartialNames, usesFullNames } = context;
+  const { random, templates, usesPartialNames, usesFullNames, misspeltShare = 0 } = context;
   const { short } = templates.entities[instance.entity]!;
-  if (!short || usesFullNames) return undefined;
+  if (usesFullNames) return undefined;
   const hasOwnLabel = (instance.label ?? instance.id) !== instance.id;
+  const mayMisspell = misspeltShare > 0 && hasOwnLabel && !maySayId;
+  const misspelt =
+    mayMisspell && random.boolean(misspeltShare) ? mentionMisspelt(context, instance) : undefined;
+  if (misspelt) return misspelt;
+  if (!short) return undefined;
   const byLabel =
     !(maySayId && !hasOwnLabel) && random.boolean(odds.partialLabel)
       ? shortenLabel(context, instance, short)
@@ -131,6 +137,28 @@ function shortenLabel(
   if (words === label || words.length < 3 || isAmbiguous) return undefined;
   const text = fillSlots(template, () => markVerbatim(words))!;
   return { text, isIdSpoken: false, partialName: words };
+}
+
+/**
+ * The entity with a slip in its label, of which everybody sees what is meant, or undefined. What
+ * takes other things to be looked up is named as it is spelt.
+ */
+function mentionMisspelt(
+  context: ConversationContext,
+  instance: EntityInstance,
+): MentionText | undefined {
+  const { label, entity, id, parents } = instance;
+  const slip = label === undefined ? undefined : misspell(label, context.random);
+  if (slip === undefined || Object.keys(parents).length > 0) return undefined;
+  const others = context.sample.instances.get(entity) ?? [];
+  const isClear = others.every(
+    it => it.id === id || it.label === undefined || !isSimilar(it.label, slip),
+  );
+  const named = isClear
+    ? mentionByName(context, { ...instance, label: slip }, { isKnown: false, maySayId: false })
+    : undefined;
+  if (!named || named.isIdSpoken || !named.text.includes(slip)) return undefined;
+  return { ...named, partialName: slip, spelt: named.text.replace(slip, () => label!) };
 }
 
 /** The entity by its label, id or facts. */

@@ -74,8 +74,10 @@ export interface MentionText {
   readonly text: string;
   /** The words contain the id itself, so that no look-up is needed. */
   readonly isIdSpoken: boolean;
-  /** The words in place of the label or id, where they are only a part of it. */
+  /** The words in place of the label or id, where they are only a part of it or misspelt. */
   readonly partialName?: string | undefined;
+  /** The same text with the name as it is spelt. */
+  readonly spelt?: string;
   /** The partial name fits several, which the text tells apart by something else. */
   readonly isAmbiguous?: boolean | undefined;
 }

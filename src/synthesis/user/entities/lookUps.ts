@@ -8,6 +8,7 @@ import type { Declarations, ToolDeclaration } from "../../graph/declarations.ts"
 import { findEntities, type EntityId, type ResultEntity } from "../../../trajectory/entities.ts";
 import { type EntityInstance, type EntitySample, getEntityKey } from "./entitySample.ts";
 import { containsToken } from "../../../trajectory/valueMatching.ts";
+import { isSimilar } from "../../text/misspelling.ts";
 import type { Knowledge } from "../../../trajectory/knowledge.ts";
 import type { MissingCapability } from "../../text/refusals.ts";
 import type { ConversationContext } from "../conversationContext.ts";
@@ -288,13 +289,39 @@ export class LookUpPlan {
       return true;
     }
     const isFound = rows.length === 1 && rows[0]!.id === instance.id;
-    if (!isFound && (rows.length > 0 || !list)) return false;
-    this.partialNameLookUps.set(key, [
-      ...(byName ? [byName] : []),
-      ...(isFound || !list ? [] : [list]),
-    ]);
+    const next = isFound
+      ? undefined
+      : (list ??
+        findByWord(instance, partialName, { declarations, sample, session }, this.#options));
+    if (!isFound && (rows.length > 0 || !next)) return false;
+    this.partialNameLookUps.set(key, [...(byName ? [byName] : []), ...(next ? [next] : [])]);
     return true;
   }
+}
+
+/** The look-up by a word that is spelt as in the label, if it shows the instance and few others. */
+function findByWord(
+  instance: EntityInstance,
+  partialName: string,
+  {
+    declarations,
+    sample,
+    session,
+  }: Pick<ConversationContext, "declarations" | "sample"> & { readonly session: Session },
+  options: LookUpOptions,
+): LookUp | undefined {
+  const getWords = (text: string) => text.match(/[\p{L}\p{N}]{4,}/gu) ?? [];
+  const own = new Set(getWords(instance.label ?? ""));
+  const words = getWords(partialName).filter(it => own.has(it));
+  for (const word of words.toSorted((a, b) => b.length - a.length)) {
+    const lookUp = findLookUps({ ...instance, label: word }, declarations, sample, options).find(
+      it => it.isFiltered && it.requiredInstances.length === 0,
+    );
+    const rows = lookUp ? listRows(lookUp, instance, session) : [];
+    const alike = rows.filter(it => it.label !== undefined && isSimilar(it.label, partialName));
+    if (rows.length <= maxRows && alike.length === 1 && alike[0]!.id === instance.id) return lookUp;
+  }
+  return undefined;
 }
 
 /** The same look-up with its largest limit; undefined if it has no limit. */

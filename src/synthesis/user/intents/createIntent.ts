@@ -55,7 +55,8 @@ export function createIntent(
     getOwnReplies(request.template) ?? (asksTheSame(request, slots) ? base?.replies : undefined);
   return {
     ...said,
-    ...(computed.length > 0 ? { computed, valueTexts } : {}),
+    ...(computed.length > 0 ? { computed } : {}),
+    ...(Object.keys(valueTexts).length > 0 ? { valueTexts } : {}),
     tool: declaration.tool,
     arguments: sortArguments(declaration.tool, draft.arguments),
     clause,
@@ -84,7 +85,9 @@ function startDraft(request: IntentRequest, slots: readonly string[]): IntentDra
     ),
     argumentTexts: { ...getCarriedTexts(request), ...passed?.slotTexts },
     computed: [],
-    valueTexts: {},
+    valueTexts: Object.fromEntries(
+      Object.entries(base?.valueTexts ?? {}).filter(([key]) => !slots.includes(key)),
+    ),
   };
 }
 
@@ -139,6 +142,7 @@ function addEntities(
     if (!said) return false;
     draft.arguments[input.key] = said.value;
     draft.argumentTexts[input.key] = said.text;
+    if (said.told !== undefined) draft.valueTexts[input.key] = said.told;
   }
   return true;
 }

@@ -17,6 +17,8 @@ const maxDraws = 5;
 export interface SaidValue {
   readonly value: Json;
   readonly text: string;
+  /** The assistant's words for it, if they are others. */
+  readonly told?: string;
 }
 
 /**
@@ -90,9 +92,11 @@ function sayEntities(
     const { isIdSpoken, partialName, isAmbiguous } = mentions[i]!;
     draft.mentions.push({ instance, isIdSpoken, partialName, isAmbiguous });
   }
+  const isMisspelt = mentions.some(it => it!.spelt !== undefined);
   return {
     value: isList ? instances.map(it => it.id) : instances[0]!.id,
     text: joinWithAnd(mentions.map(it => it!.text)),
+    ...(isMisspelt ? { told: joinWithAnd(mentions.map(it => it!.spelt ?? it!.text)) } : {}),
   };
 }
 
@@ -107,7 +111,7 @@ export function addPassedEntity(
   const labelled = instances[key];
   const instance = labelled ?? { entity, id: value, facts: {}, parents: {} };
   draft.arguments[key] = isList ? [instance.id] : instance.id;
-  const mention = labelled && mentionEntity(context, labelled, false);
+  const mention = labelled && mentionEntity({ ...context, misspeltShare: 0 }, labelled, false);
   draft.argumentTexts[key] = mention?.text ?? markVerbatim(String(value));
   const partialName = mention?.partialName;
   draft.mentions.push({ instance, isIdSpoken: labelled === undefined, partialName });

@@ -20,7 +20,13 @@ import {
   type EntityInstance,
 } from "../entities/entitySample.ts";
 import { readOn } from "./wholeLists.ts";
-import type { Intent, IntentProof, IntentRequest, ValueSource } from "./intent.ts";
+import {
+  takesAway,
+  type Intent,
+  type IntentProof,
+  type IntentRequest,
+  type ValueSource,
+} from "./intent.ts";
 import { listRows, LookUpPlan, type LookUpOptions } from "../entities/lookUps.ts";
 import { substitutePartialNames } from "../entities/entityMentions.ts";
 import { Referents } from "../entities/referents.ts";
@@ -136,7 +142,14 @@ export class FeasibilityChecker {
       this.#findMisfit(result) ??
       (request.isDeliberate ? findPlainObjection(result) : this.#findObjection(result, template));
     const missing = missingCapability ?? this.#findForbidding(result);
-    const flaw = objection ?? this.#findLengthObjection(result);
+    // a change of mind is one about what can be taken back
+    const takesBack =
+      missing &&
+      !request.isDeliberate &&
+      intent.tool.destructive &&
+      intent.mentions.some(it => this.#history.wasCreated(it.instance));
+    const flaw =
+      (takesBack ? "it has only just been made" : objection) ?? this.#findLengthObjection(result);
     if (flaw !== undefined) return flaw;
     return missing
       ? { ...result, missingCapability: missing }
@@ -244,10 +257,16 @@ export class FeasibilityChecker {
       mentions.some(({ instance }) => history.wasCreated(instance))
     )
       return "it has only just been done";
+    if (!isWrite && this.wasTakenAway(intent)) return "it has just been taken away";
     if (isWrite && history.hasCombined(intent)) return "these two have been dealt with";
     if (tool.destructive && this.#namesCreatedAmongOthers(intent))
       return "it has only just been made";
     return findPlainObjection(result);
+  }
+
+  /** Whether something that an intent is about has been cancelled or removed. */
+  wasTakenAway({ mentions }: Pick<Intent, "mentions">): boolean {
+    return mentions.some(({ instance }) => this.#history.wasTakenAway(instance));
   }
 
   /** Why nobody would ask for this with these entities, such as for a like of their own post. */
@@ -455,6 +474,8 @@ class ChangeHistory {
   readonly #requests = new Set<string>();
   /** Instances that writes have named or returned, by `getEntityKey`. */
   readonly #changed = new Set<string>();
+  /** Instances that were cancelled or removed, by `getEntityKey`. */
+  readonly #takenAway = new Set<string>();
   /** Instances that did not exist before the conversation, by `getEntityKey`. */
   readonly #created = new Set<string>();
   /** Instances that a write has had in one call. */
@@ -474,6 +495,10 @@ class ChangeHistory {
 
   wasCreated(instance: EntityInstance): boolean {
     return this.#created.has(getEntityKey(instance));
+  }
+
+  wasTakenAway(instance: EntityInstance): boolean {
+    return this.#takenAway.has(getEntityKey(instance));
   }
 
   /** Whether a write has had the same instances in one call. */
@@ -511,6 +536,10 @@ class ChangeHistory {
     this.#combinations.add(getCombinationKey(intent));
     this.#replacedValues = new Map(patches.map(it => [it.path, getValueAt(before, it.path)]));
     for (const it of intent.mentions) this.#writes.add(getWriteKey(intent.tool.name, it.instance));
+    // of several, only one is taken away, such as a guest from an event
+    const [only, ...others] = intent.mentions;
+    if (takesAway(intent.tool) && only && others.length === 0)
+      this.#takenAway.add(getEntityKey(only.instance));
     for (const it of [...intent.mentions.map(mention => mention.instance), ...results])
       this.#changed.add(getEntityKey(it));
   }

@@ -44,6 +44,19 @@ export interface Intent {
   readonly insteadOf?: string;
 }
 
+/** The clause as the assistant repeats it: with the names of entities as they are spelt. */
+export function spellClause({ clause, mentions, argumentTexts, valueTexts }: Intent): string {
+  let spelt = clause;
+  for (const [key, told] of Object.entries(valueTexts ?? {})) {
+    const said = argumentTexts[key];
+    const isMisspelt = mentions.some(
+      ({ partialName: it }) => it !== undefined && said?.includes(it) && !told.includes(it),
+    );
+    if (said !== undefined && isMisspelt) spelt = spelt.replace(said, () => told);
+  }
+  return spelt;
+}
+
 /** What the user says about an intent when the assistant asks for it. */
 export interface IntentProof {
   /** The id of the rule. */
@@ -151,10 +164,18 @@ export function isReversal(before: Intent | undefined, intent: Intent): boolean 
   );
 }
 
+/** Other destructive tools overwrite something, such as a limit, or go on with it. */
+const withdrawalNames =
+  /_(cancel|clear|delete|drop|remove|retract|revoke|rm|undo|void|withdraw)(_|$)/;
+
+/** Whether a tool takes something away. */
+export const takesAway = ({ name, destructive }: Pick<Tool, "name" | "destructive">): boolean =>
+  destructive && withdrawalNames.test(name);
+
 /** Whether an intent takes away what the one before has changed or made part of something. */
 export const isWithdrawal = (before: Intent | undefined, intent: Intent): boolean =>
   before?.tool.effect === "write" &&
-  intent.tool.destructive &&
+  takesAway(intent.tool) &&
   intent.mentions.some(({ instance }) =>
     before.mentions.some(it => getEntityKey(it.instance) === getEntityKey(instance)),
   );

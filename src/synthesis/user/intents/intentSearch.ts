@@ -162,7 +162,9 @@ export class IntentSearch {
     isSuitable: (it: Intent) => boolean = () => true,
     checker: FeasibilityChecker = this.checker,
   ): Intent | undefined {
-    const result = checker.check(request, { ...this.context, focus: [] });
+    // what is said again is not misspelt again
+    const spelling = request.isSettled ? { misspeltShare: 0 } : {};
+    const result = checker.check(request, { ...this.context, ...spelling, focus: [] });
     if (typeof result === "string" || result.missingCapability || !isSuitable(result.intent))
       return undefined;
     if (!findsSomething(result)) return undefined;

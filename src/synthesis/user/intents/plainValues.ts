@@ -118,12 +118,18 @@ const patterns = new Map<string, RegExp>();
 const isDayOrTime = (value: Json): boolean =>
   typeof value === "string" && /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$/.test(value);
 
+/** Names of arguments that begin or end a span of days. */
+const bounds = /(^|[._])(after|before|by|check_in|check_out|from|since|to|until)(_|$)/;
+
 /** An argument's value in the user's words. */
 export function renderArgumentValue(
   { templates, now, persona, random, relativeDateShare }: ConversationContext,
   { tool, key, schema, value }: Argument & { readonly value: Json },
 ): string {
-  const style = relativeDateShare === undefined ? {} : { relativeShare: relativeDateShare };
+  const style =
+    relativeDateShare === undefined
+      ? {}
+      : { relativeShare: relativeDateShare, isBound: bounds.test(key) };
   const isDay = relativeDateShare !== undefined && isDayOrTime(value);
   const own = findArgumentTemplates(templates, tool.name, key);
   const words = own?.words?.[typeof value === "string" ? value : JSON.stringify(value)];

@@ -5,7 +5,7 @@ import type { Intent } from "./intent.ts";
 
 /** Words by which a user asks for some of the rows only: "my latest orders", "what comes next". */
 const partWords =
-  /\b(last(?! (week|month|year|night|quarter))|latest|lately|recent|recently|newest|next(?! (week|month|year))|first|nearest|slowest|a few|some|recommend|suggest)\b/i;
+  /\b(last(?! (week|month|year|night|quarter))|latest|lately|recent|recently|newest|next(?! (week|month|year))|first|half|nearest|slowest|a few|some|recommend|suggest)\b/i;
 
 /** Whether a request is about a whole list: it names neither a number of rows nor a part of it. */
 export const asksForAll = ({ tool, template, arguments: args, firstPage }: Intent): boolean =>

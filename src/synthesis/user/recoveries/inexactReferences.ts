@@ -47,12 +47,14 @@ export function findAmbiguousIntent(request: RecoveryRequest): FeasibilityResult
   });
   if (!result || !findsSomething(result) || result.intent.arguments[key] !== instance.id)
     return undefined;
+  // the name says nothing if the others have it too
+  const isNamed = rows.every(it => it === target || it.label !== target.label);
   const told = plan.styleGuide.recovery.chosen.map(it =>
     it
       .replace("{words}", () => markVerbatim(word))
       .replace("{name}", () => markVerbatim(target.label!)),
   );
-  const recovery = { sort: "ambiguous", steps: [], told: [told] } as const;
+  const recovery = { sort: "ambiguous", steps: [], told: isNamed ? [told] : [] } as const;
   return { ...result, intent: { ...result.intent, recovery } };
 }
 

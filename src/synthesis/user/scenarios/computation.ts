@@ -49,7 +49,8 @@ export function compute(
   if (share !== undefined) slots["percent"] = share;
   const part = parts && random.pick(parts);
   if (part !== undefined) slots["parts"] = numberWords[part] ?? part;
-  const factor = part === undefined ? (share ?? 100) / 100 : 1 / part;
+  const fraction = part === undefined ? (share ?? 100) / 100 : 1 / part;
+  const factor = is === "less" ? 1 - fraction : is === "more" ? 1 + fraction : fraction;
   const value = roundExactly(operate(is, operands, factor), round);
   return value === undefined || value <= 0 ? undefined : { value, slots };
 }
@@ -114,7 +115,8 @@ export function selectRows(
 }
 
 function holds({ is, equals }: RowCondition, value: Json | undefined, limit?: number): boolean {
-  if (is === undefined) return [equals ?? null].flat().some(it => it === value);
+  // what a row does not have is null
+  if (is === undefined) return [equals ?? null].flat().some(it => it === (value ?? null));
   if (typeof value !== "number" || limit === undefined) return false;
   return is === "over" ? value > limit : value < limit;
 }

@@ -22,7 +22,7 @@ export interface ScenarioPlan {
 const endShare = 0.08;
 
 /** How often two turns are said at once, where nothing has to be known in between. */
-const joinShare = 0.25;
+const joinShare = 0.3;
 
 /** The most steps of a turn that two turns are joined to. */
 const maxJoinedSteps = 4;
@@ -49,18 +49,19 @@ export function planScenario(
   return { name, motive, turns: joinTurns(turns, random), servers, tools };
 }
 
-/** Joins some of the turns with the turn before; at least two turns stay. */
+/** Joins some of the turns with the turn before; two thirds of them stay, and at least two. */
 function joinTurns(
   turns: readonly (readonly ScenarioStep[])[],
   random: Random,
 ): (readonly ScenarioStep[])[] {
   const joined: (readonly ScenarioStep[])[] = [];
   let count = turns.length;
+  const least = Math.max(2, Math.ceil((turns.length * 2) / 3));
   for (const steps of turns) {
     const before = joined.at(-1);
     const mayJoin =
       before !== undefined &&
-      count > 2 &&
+      count > least &&
       before.length + steps.length <= maxJoinedSteps &&
       steps.every(it => isIndependent(it, before));
     if (mayJoin && random.boolean(joinShare)) {
@@ -71,18 +72,19 @@ function joinTurns(
   return joined;
 }
 
-/** Whether a step can be said before the user knows the results of the steps before it. */
+/**
+ * Whether a step can be said before the user knows the results of the steps before it. What is
+ * computed or chosen can: "list my drafts, and void all of those under 300 euros".
+ */
 function isIndependent(step: ScenarioStep, before: readonly ScenarioStep[]): boolean {
-  const isBefore = (name: string | undefined) => before.some(it => it.as === name);
   return (
     step.revises === undefined &&
     !before.some(it => it.if) &&
-    !(step.choose && isBefore(step.choose.of)) &&
-    // what is computed or chosen among rows is said of what the user has been told
-    !((step.compute ?? step.rows) && listReferences(step).some(isBefore)) &&
     Object.values(step.from).every(reference => {
       const { step: name, path } = parseReference(reference);
-      return path !== undefined || !isBefore(name);
+      const source = before.find(it => it.as === name);
+      // what the assistant has yet to choose cannot be named
+      return !source || (path !== undefined && source.choose === undefined);
     })
   );
 }

@@ -1,6 +1,7 @@
 /** Finds what a step of a scenario takes from the steps before it. */
 import type { Json, JsonObject } from "../../../environment/json.ts";
 import { isCut } from "../../../environment/listTotals.ts";
+import type { Random } from "../../../environment/random.ts";
 import { findEntities, isEntityId, type EntityId } from "../../../trajectory/entities.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { getField } from "../../text/replies.ts";
@@ -8,7 +9,7 @@ import { parseReference, type ScenarioStep } from "../../text/scenarios.ts";
 import type { ConversationContext } from "../conversationContext.ts";
 import { getEntityKey, mergeResultEntity, type EntityInstance } from "../entities/entitySample.ts";
 import type { Intent } from "../intents/intent.ts";
-import { compute, listResultRows } from "./computation.ts";
+import { compute, listResultRows, selectRows } from "./computation.ts";
 
 /** A step that has been said, with the result of its call. */
 export interface SaidStep {
@@ -36,10 +37,11 @@ export function resolveReferences(
   const { random } = context;
   const computed = computation && compute(computation, createSource(said), random);
   if (computation && !computed) return undefined;
+  const slots = { ...computed?.slots };
   const determined: DeterminedArguments = {
     flow: {},
     values: computed ? { [computation.argument]: computed.value } : {},
-    slots: computed?.slots ?? {},
+    slots,
   };
   for (const [key, choices] of Object.entries(values))
     determined.values[key] = random.pick(choices);
@@ -67,9 +69,12 @@ export function resolveReferences(
   const { argument } = choose;
   const input = declaration.inputs.find(it => it.key === argument);
   const source = said.get(choose.of);
-  const id = source && findExtremeId(choose, source, input?.entity, context);
-  if (id === undefined || !input) return undefined;
-  const instance = findInstance(source!, input.entity, id, context);
+  const chosen = source && findExtremeRow(choose, source, random);
+  if (!input || !chosen) return undefined;
+  const id = findRowId(chosen.row, source, input.entity, context);
+  if (id === undefined) return undefined;
+  Object.assign(slots, chosen.slots);
+  const instance = findInstance(source, input.entity, id, context);
   if (instance) determined.flow[argument] = [instance];
   else determined.values[argument] = id;
   return determined;
@@ -132,26 +137,26 @@ const resolveInstance = (
   { known, sample }: ConversationContext,
 ): EntityInstance | undefined => known.get(getEntityKey({ entity, id })) ?? sample.find(entity, id);
 
-/** The id of the only row with the least or the most of a field, in a list that is not cut. */
-function findExtremeId(
-  { by, order }: NonNullable<ScenarioStep["choose"]>,
-  source: SaidStep,
-  entity: string | undefined,
-  context: ConversationContext,
-): EntityId | undefined {
-  const { intent, result } = source;
+/**
+ * The only row with the least or the most of a field, in a list that is not cut, and the texts of
+ * slots that say among which.
+ */
+function findExtremeRow(
+  { by, order, where }: NonNullable<ScenarioStep["choose"]>,
+  { intent, result }: SaidStep,
+  random: Random,
+): (Pick<DeterminedArguments, "slots"> & { readonly row: JsonObject }) | undefined {
   if (isCut(intent.tool.outputSchema, result)) return undefined;
-  const rows = listResultRows(result);
+  const selected = selectRows(listResultRows(result), where, random);
+  const rows = selected?.rows ?? [];
   const values = rows.map(it => getField(it, by));
   if (rows.length < 2 || !values.every(it => typeof it === typeof values[0] && it !== undefined))
     return undefined;
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
   const sorted = (values as (string | number)[]).toSorted(compare);
   const extreme = order === "least" ? sorted[0]! : sorted.at(-1)!;
-  const matching = rows.filter((_, i) => values[i] === extreme);
-  return matching.length !== 1 || entity === undefined
-    ? undefined
-    : findRowId(matching[0]!, source, entity, context);
+  const [row, ...others] = rows.filter((_, i) => values[i] === extreme);
+  return row && others.length === 0 ? { row, slots: selected!.slots } : undefined;
 }
 
 /** The id of a row in a step's result. */

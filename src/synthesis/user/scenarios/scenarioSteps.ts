@@ -1,12 +1,18 @@
 /** Finds intents for the steps of a scenario that make sense in the live session. */
-import type { Json } from "../../../environment/json.ts";
+import type { Json, JsonObject } from "../../../environment/json.ts";
 import { isCut } from "../../../environment/listTotals.ts";
+import type { Random } from "../../../environment/random.ts";
 import type { ToolDeclaration } from "../../graph/declarations.ts";
 import { formatValue, isMoney } from "../../text/formatValue.ts";
-import type { ScenarioCondition, ScenarioStep } from "../../text/scenarios.ts";
+import {
+  parseReference,
+  rowReference,
+  type ScenarioCondition,
+  type ScenarioStep,
+} from "../../text/scenarios.ts";
 import type { MissingCapability } from "../../text/refusals.ts";
 import { selectReplies } from "../../text/replies.ts";
-import { getTemplateText, type ClauseTemplate } from "../../text/templates.ts";
+import { getFixedArguments, getTemplateText, type ClauseTemplate } from "../../text/templates.ts";
 import { fillSlots, findSlots, joinWithAnd, markVerbatim } from "../../text/templateText.ts";
 import { listResultRows, selectRows } from "./computation.ts";
 import {
@@ -53,7 +59,7 @@ export interface FoundStep {
 type RowsOfStep = NonNullable<ScenarioStep["rows"]>;
 
 /** The most rows that the same is asked for. */
-const maxRows = 5;
+const maxRows = 8;
 
 /** A value that stands for the limit until it is known. */
 const limitPlaceholder = "\u0002limit\u0002";
@@ -103,25 +109,33 @@ export class ScenarioSteps {
     if (!selected || selected.rows.length < 2 || selected.rows.length > maxRows) return undefined;
     const { rows, slots } = selected;
     const limit = slots["limit"];
+    // the same part of each
+    const computation = step.compute && {
+      ...step.compute,
+      percent: pickOne(step.compute.percent, context.random),
+      parts: pickOne(step.compute.parts, context.random),
+    };
     const results: FeasibilityResult[] = [];
     for (const row of rows) {
       const id = findRowId(row, source, input.entity, context);
       const instance =
         id === undefined ? undefined : findInstance(source, input.entity, id, context);
       if (!instance) return undefined;
-      const first = results[0]?.intent.arguments;
-      // the values are the same for all rows
-      const { [argument]: _, ...same } = first ?? {};
+      // what is not computed for each row is the same for all of them
+      const same = Object.entries(results[0]?.intent.arguments ?? {}).filter(
+        ([key]) => key !== argument && key !== computation?.argument,
+      );
       const result = this.#check(
         {
           ...step,
+          compute: computation,
           values: {
             ...step.values,
-            ...Object.fromEntries(Object.entries(same).map(([key, it]) => [key, [it]])),
+            ...Object.fromEntries(same.map(([key, it]) => [key, [it]])),
           },
         },
         {
-          row: { [argument]: [instance] },
+          row: { flow: { [argument]: [instance] }, source, value: row },
           limit: limit === undefined ? undefined : this.#renderSlot(where.field, limit),
         },
       );
@@ -132,8 +146,11 @@ export class ScenarioSteps {
     for (const it of results) {
       const again = checker.checkIntent(it);
       if (again.outcome.kind !== "ok") return undefined;
-      this.#commit(step, again);
-      intents.push(again.intent);
+      // what proves the first call proves the others
+      const proof = again.intent.proof && intents[0]?.proof;
+      const intent = proof ? { ...again.intent, proof } : again.intent;
+      this.#commit(step, { ...again, intent });
+      intents.push(intent);
     }
     return { intents, clauses: [intents[0]!.clause] };
   }
@@ -159,12 +176,16 @@ export class ScenarioSteps {
     const found = step.compute ?? step.rows;
     const { context } = this.#search;
     const declaration = context.declarations.get(tool)!;
+    // the words for a value that is left out know nothing of what the step's own words fix
+    const isFixed = step.say?.some(it => Object.keys(getFixedArguments(it)).length > 0);
     const hasMore = choose ?? each ?? found ?? condition ?? revises;
-    if (hasMore !== undefined || !context.templates.tools[tool]?.missing) return undefined;
+    if (isFixed || hasMore !== undefined || !context.templates.tools[tool]?.missing)
+      return undefined;
     const determined = resolveReferences(step, declaration, this.#said, context);
     if (!determined) return undefined;
     return {
       settled: Object.keys({ ...from, ...values }),
+      said: Object.keys(values),
       createRequest: template => createRequest(declaration, template, determined),
       isAccepted: result => isAccepted(step, determined, result),
     };
@@ -293,10 +314,14 @@ export class ScenarioSteps {
       limit,
       mayBeRefused = false,
       mayBeMissing = false,
-      row = {},
+      row,
     }: {
-      /** The row that the step is about, by the argument that it is. */
-      readonly row?: DeterminedArguments["flow"];
+      /** The row of a step's list that the call is about, and the argument that it is. */
+      readonly row?: {
+        readonly flow: DeterminedArguments["flow"];
+        readonly source: SaidStep;
+        readonly value: JsonObject;
+      };
       readonly limit?: string | undefined;
       readonly mayBeRefused?: boolean;
       readonly mayBeMissing?: boolean;
@@ -307,10 +332,16 @@ export class ScenarioSteps {
     const declaration = declarations.get(step.tool)!;
     let problem = "nothing to take";
     let refused: FeasibilityResult | undefined;
+    const said = new Map(this.#said);
+    if (row)
+      said.set(rowReference, {
+        intent: { ...row.source.intent, arguments: {} },
+        result: row.value,
+      });
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const resolved = resolveReferences(step, declaration, this.#said, context);
+      const resolved = resolveReferences(step, declaration, said, context);
       if (!resolved) break;
-      const determined = { ...resolved, flow: { ...resolved.flow, ...row } };
+      const determined = { ...resolved, flow: { ...resolved.flow, ...row?.flow } };
       const template = this.#search.pickTemplate(step.say ?? templates.tools[step.tool]!.forms);
       const request = createRequest(declaration, template, determined, limit);
       const result = checker.check({
@@ -322,12 +353,31 @@ export class ScenarioSteps {
       const { missingCapability: missing } = result;
       // what a scenario is about is not forbidden by a rule
       if (missing && (!mayBeMissing || missing.kind === "rule")) continue;
+      if (this.#isRepeated(declaration, determined, result)) continue;
+      if (choosesFreely(step) && checker.wasTakenAway(result.intent)) continue;
       if (isAccepted(step, determined, result)) return result;
       if (isRefusal(result.outcome)) refused ??= result;
     }
     if (mayBeRefused && refused) return refused;
     this.#search.recordFailure(step.tool, problem);
     return undefined;
+  }
+
+  /** Whether a write is about the same as an earlier one although nothing determines that. */
+  #isRepeated(
+    { inputs, tool }: ToolDeclaration,
+    { flow, values }: DeterminedArguments,
+    { intent }: FeasibilityResult,
+  ): boolean {
+    const free = inputs.filter(
+      it => !it.isList && !(it.key in flow) && !(it.key in values) && it.key in intent.arguments,
+    );
+    if (tool.effect === "read" || free.length === 0) return false;
+    return [...this.#said.values()].some(
+      ({ intent: other }) =>
+        other.tool.name === tool.name &&
+        free.every(it => other.arguments[it.key] === intent.arguments[it.key]),
+    );
   }
 
   /** One or two more intents like the first, with another value of one argument. */
@@ -392,6 +442,13 @@ function createRequest(
     },
   };
 }
+
+const pickOne = (choices: readonly number[] | undefined, random: Random): number[] | undefined =>
+  choices && [random.pick(choices)];
+
+/** Whether a step is about any of the entities that an earlier one has shown. */
+const choosesFreely = ({ from, revises }: ScenarioStep): boolean =>
+  revises === undefined && Object.values(from).every(it => parseReference(it).path === undefined);
 
 /** Whether a step goes on with what was said before, so that it may repeat or undo it. */
 const isDeliberate = ({ from, choose, compute: computation, rows }: ScenarioStep): boolean =>

@@ -15,7 +15,14 @@ import {
   type RefusalPosition,
 } from "../../text/refusals.ts";
 import { type FeasibilityResult, findsSomething } from "../intents/feasibility.ts";
-import { isWithdrawal, type Intent, canNameTwo, isAcceptableChange } from "../intents/intent.ts";
+import {
+  isWithdrawal,
+  type Intent,
+  canNameTwo,
+  isAcceptableChange,
+  spellClause,
+} from "../intents/intent.ts";
+import type { Patch } from "../../../environment/outcome.ts";
 import { maxAttempts, type IntentSearch } from "../intents/intentSearch.ts";
 import type { PlannedIntent, RefusalOdds, UserTurn } from "../userPlan.ts";
 import { addValueToClause, withholdValue, type WithheldValue } from "./withheldValue.ts";
@@ -255,13 +262,17 @@ const others = { least: 2, most: 4 };
 
 /** The same intent for other instances, with the clause that asks for all of them. */
 function createPairedIntent(
-  { intent, declaration, outcome }: FeasibilityResult,
+  { intent, declaration, outcome, patches }: FeasibilityResult,
   search: IntentSearch,
 ): { readonly intents: readonly Intent[]; readonly clause: string } | undefined {
   const { random, sample, severalShare = 0 } = search.context;
   const { template, tool } = intent;
   // nobody puts the same booking on four lists
-  const mayBeSeveral = severalShare > 0 && tool.effect === "write" && intent.mentions.length === 1;
+  const mayBeSeveral =
+    severalShare > 0 &&
+    tool.effect === "write" &&
+    intent.mentions.length === 1 &&
+    !patches.some(it => dependsOnOrder(it, intent));
   const wantsSeveral = mayBeSeveral && random.boolean(severalShare);
   if (
     outcome.kind !== "ok" ||
@@ -307,13 +318,21 @@ function createPairedIntent(
   return { intents: found, clause };
 }
 
+/**
+ * Whether what a call has changed depends on when it was made: the id of something new, or a
+ * measured value, such as a temperature.
+ */
+const dependsOnOrder = ({ op, path, value }: Patch, { arguments: args }: Intent): boolean =>
+  (op === "add" && typeof value === "object" && !/\/(\d+|-)$/.test(path)) ||
+  (typeof value === "number" && !Number.isInteger(value) && !Object.values(args).includes(value));
+
 // Creates fallbacks: what the user wants instead if an intent is refused, said in the same turn.
 
 /**
  * How often a fallback is said: where it is needed, where it is not, with another tool, with
  * another tool where there is no fallback with the same one, and where a rule forbids the first.
  */
-const fallbackShares = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4, allowed: 0.6 };
+const fallbackShares = { needed: 0.85, spare: 0.04, anotherTool: 0.3, onlyTool: 0.6, allowed: 0.6 };
 
 /** Tools that are tried for a fallback with another tool. */
 const maxTools = 4;
@@ -331,6 +350,8 @@ function createFallback(result: FeasibilityResult, search: IntentSearch): Intent
   // after a partial name the server's refusal is expected, and a question has no alternative
   if (substitutePartialNames(intent) || intent.clause.endsWith("?")) return undefined;
   if (intent.recovery || intent.computed || intent.proof) return undefined;
+  // what is so already leaves nothing to wish for
+  if (outcome.kind !== "ok" && /\balready\b/.test(outcome.message)) return undefined;
   const { templates, random } = search.context;
   const ownTemplates = templates.tools[intent.tool.name]!.otherwise;
   const isNeeded = outcome.kind !== "ok";
@@ -419,9 +440,10 @@ export function blockIntent(
 ): PlannedIntent {
   const { templates } = plan.missingTools!;
   const { random } = context;
+  const request = { clause: spellClause(intent), tool: intent.tool };
   return {
     ...intent,
-    blockedReply: renderMissingCapability(missing, intent, { templates, position, random }),
+    blockedReply: renderMissingCapability(missing, request, { templates, position, random }),
     ...(missing.kind === "rule" ? { rule: missing.rule.id } : {}),
   };
 }
@@ -433,12 +455,11 @@ export function renderTurnRefusal(
   random: Random,
 ): string {
   const last = intents.at(-1)!;
-  if (intents.length === 1 && !last.fallback && !withoutValue)
-    return renderMissingCapability({ kind: "tool" }, last, {
-      templates,
-      position: "alone",
-      random,
-    });
+  if (intents.length === 1 && !last.fallback && !withoutValue) {
+    const request = { clause: spellClause(last), tool: last.tool };
+    const refusal = { templates, position: "alone", random } as const;
+    return renderMissingCapability({ kind: "tool" }, request, refusal);
+  }
   const asksOnly = intents.every(it => it.tool.effect === "read");
   const { question, deed } = intents.length > 1 ? templates.several : templates;
   return random.pick(asksOnly ? question : deed);

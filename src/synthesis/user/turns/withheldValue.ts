@@ -4,8 +4,8 @@ import { describeProblem, findsSomething, type FeasibilityResult } from "../inte
 import type { Intent, IntentRequest } from "../intents/intent.ts";
 import { maxAttempts, type IntentSearch } from "../intents/intentSearch.ts";
 import { dropRepeatedNoun } from "../../text/composeTurn.ts";
-import type { ClauseTemplate } from "../../text/templates.ts";
-import { fillSlots } from "../../text/templateText.ts";
+import { getFixedArguments, getTemplateText, type ClauseTemplate } from "../../text/templates.ts";
+import { fillSlots, findSlots } from "../../text/templateText.ts";
 
 export interface WithheldValue {
   /** The intent with the value chosen and the clause without it. */
@@ -21,6 +21,8 @@ export interface WithheldOptions {
   readonly isOnly?: boolean;
   /** Arguments that are not left out. */
   readonly settled?: readonly string[];
+  /** Arguments among them whose values nothing but the clause tells. */
+  readonly said?: readonly string[];
   createRequest?(template: ClauseTemplate): IntentRequest;
   isAccepted?(result: FeasibilityResult): boolean;
 }
@@ -32,7 +34,7 @@ export interface WithheldOptions {
 export function withholdValue(
   name: string,
   search: IntentSearch,
-  { isOnly = true, settled = [], ...options }: WithheldOptions = {},
+  { isOnly = true, settled = [], said = [], ...options }: WithheldOptions = {},
 ): WithheldValue | undefined {
   const { declarations, templates, random, focus } = search.context;
   const missing = templates.tools[name]!.missing!;
@@ -42,6 +44,9 @@ export function withholdValue(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const key = random.pick(keys);
     const template = search.pickTemplate(missing[key]!.forms);
+    if (Object.keys(getFixedArguments(template)).some(it => settled.includes(it))) continue;
+    const slots = findSlots(getTemplateText(template));
+    if (!said.every(it => slots.includes(it))) continue;
     const request = options.createRequest?.(template) ?? {
       declaration: declarations.get(name)!,
       template,
@@ -51,11 +56,16 @@ export function withholdValue(
     if (typeof result === "string" || result.missingCapability || !findsSomething(result)) continue;
     if (options.isAccepted?.(result) === false) continue;
     const { intent } = result;
-    // the conversation is about that instance anyway
+    // the conversation is about that instance anyway, or "press the brake" would be about the
+    // vehicle that was just named, unless the clause says that it is about some other
     const isObvious = intent.mentions.some(
       ({ instance }) =>
         instance.id === intent.arguments[key] &&
-        focus.some(it => getEntityKey(it) === getEntityKey(instance)),
+        focus.some(it =>
+          isIndefinite(intent.clause)
+            ? getEntityKey(it) === getEntityKey(instance)
+            : it.entity === instance.entity,
+        ),
     );
     if (isObvious) continue;
     const renderSlot = (slot: string) => intent.argumentTexts[slot]?.replace(/^my /, "your ");
@@ -69,6 +79,9 @@ export function withholdValue(
   search.recordFailure(name, problem);
   return undefined;
 }
+
+/** Whether a clause says that it is about any of several things: "open one of my folders". */
+const isIndefinite = (clause: string): boolean => /\b(an?|one|some\w*|another)\b/.test(clause);
 
 /** An intent that is asked for as if a value were left out, which is then added. */
 export interface AddedValue {
