@@ -141,7 +141,7 @@ test("an edge that the workspace rejects is not used", async () => {
       .split("\n")
       .filter(it => (JSON.parse(it) as { chain: string[] }).chain.join(" ").includes(`${a} ${b}`))
       .length;
-  const options = ["--count", "160", "--servers", "banking", "--seed", "2"];
+  const options = ["--count", "240", "--servers", "banking", "--seed", "2"];
   await make(cwd, "--out", "before.jsonl", ...options);
   mkdirSync(join(cwd, "prove/graphs"), { recursive: true });
   writeFileSync(

@@ -102,6 +102,71 @@ const scenarios = parseScenarios(
           ],
         ],
       },
+      {
+        name: "each-row",
+        motive: ["Everything has become dearer."],
+        turns: [
+          [list("what are my budgets?", "budget_list_categories")],
+          [
+            {
+              tool: "budget_set_category_limit",
+              say: [
+                "raise the limit of all those over 120 euros by {percent} percent, rounded to euros",
+              ],
+              rows: {
+                argument: "category_id",
+                of: "list",
+                where: { field: "limit", is: "over", limit: [120] },
+              },
+              compute: {
+                argument: "limit",
+                is: "more",
+                of: "row.limit",
+                percent: [10, 20],
+                round: 0,
+              },
+            },
+          ],
+        ],
+      },
+      {
+        name: "without",
+        motive: ["My inbox is full."],
+        turns: [
+          [list("what is in my inbox?", "email_search_mail", { folder: "Inbox" })],
+          [
+            {
+              tool: "email_archive_thread",
+              say: ["archive all of those that I have read"],
+              rows: {
+                argument: "thread_id",
+                of: "list",
+                where: { field: "unread", equals: null },
+              },
+            },
+          ],
+        ],
+      },
+      {
+        name: "two-criteria",
+        motive: ["I want to look into an invoice."],
+        turns: [
+          [list("which of my invoices are open?", "payments_list_invoices", { status: "open" })],
+          [
+            {
+              tool: "payments_get_invoice",
+              say: ["show me the smallest of those over {limit} euros"],
+              choose: {
+                argument: "invoice_id",
+                of: "list",
+                by: "total",
+                order: "least",
+                where: { field: "total", is: "over", limit: [300, 500, 800, 1000] },
+              },
+            },
+          ],
+        ],
+      },
     ],
   }),
   "test.json",
@@ -109,15 +174,24 @@ const scenarios = parseScenarios(
 );
 
 let tasks: Task[];
+/** Those where a row of a list is chosen by two criteria, without computing. */
+let choices: Task[];
 beforeAll(async () => {
-  const servers = ["banking", "budget", "payments"];
-  const made = await synthesizeTasks(80, {
+  const servers = ["banking", "budget", "payments", "email"];
+  const made = await synthesizeTasks(120, {
     preset: "paper",
     menu: "realistic",
     servers,
     scenarios,
   });
   tasks = made.tasks.filter(it => it.knobs["computedValues"] ?? it.knobs["chosenRows"]);
+  choices = made.tasks.filter(({ knobs, goals }) =>
+    goals.some(
+      ({ calls }) =>
+        knobs["scenario"] === "two-criteria" &&
+        calls.some(it => it.name === "payments_get_invoice"),
+    ),
+  );
 });
 
 const select = (scenario: string): Task[] => {
@@ -180,6 +254,45 @@ test("the same is done with every row for which the condition holds, and with no
     expect(made).toEqual(wanted);
     expect(wanted.length).toBeGreaterThan(1);
     expect(wanted.length).toBeLessThan(rows.length);
+  }
+});
+
+test("each row gets the value that is computed from its own", () => {
+  for (const task of select("each-row")) {
+    const { user } = getLastTurn(task, "budget_set_category_limit");
+    const [, over, percent] = /over (\d+) euros.* by (\d+) percent/.exec(user)!.map(Number);
+    const rows = listMade(task, "budget_list_categories")[0]!.value["categories"] as JsonObject[];
+    const wanted = rows
+      .filter(it => Number(it["limit"]) > over!)
+      .map(it => ({
+        category_id: it["category_id"],
+        limit: Math.round(Number(it["limit"]) * (1 + percent! / 100)),
+      }));
+    expect(wanted.length).toBeGreaterThan(1);
+    expect(listMade(task, "budget_set_category_limit").map(it => it.args)).toEqual(wanted);
+  }
+});
+
+test("a field that a row does not have is null", () => {
+  for (const task of select("without")) {
+    const rows = listMade(task, "email_search_mail")[0]!.value["threads"] as JsonObject[];
+    const wanted = rows.filter(it => it["unread"] === undefined).map(it => it["thread_id"]);
+    const made = listMade(task, "email_archive_thread").map(it => it.args["thread_id"]);
+    expect(made).toEqual(wanted);
+    expect(wanted.length).toBeLessThan(rows.length);
+  }
+});
+
+test("a row is chosen by two criteria", () => {
+  expect(choices.length).toBeGreaterThan(0);
+  for (const task of choices) {
+    const { user } = getLastTurn(task, "payments_get_invoice");
+    const over = Number(/over (?:€ ?)?([\d.]+)/.exec(user)![1]);
+    const rows = listMade(task, "payments_list_invoices")[0]!.value["invoices"] as JsonObject[];
+    const fitting = rows.filter(it => Number(it["total"]) > over);
+    const least = fitting.toSorted((a, b) => Number(a["total"]) - Number(b["total"]))[0]!;
+    expect(fitting.length).toBeLessThan(rows.length);
+    expect(listMade(task, "payments_get_invoice")[0]!.args["invoice_id"]).toBe(least["invoice_id"]);
   }
 });
 

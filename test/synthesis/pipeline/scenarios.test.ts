@@ -178,3 +178,44 @@ test("a value is left out in later turns too", async () => {
   expect(asking.every(it => it >= 0)).toBe(true);
   expect(asking.some(it => it > 0)).toBe(true);
 });
+
+test("users say the values of a scenario, also where they leave another one out or add it", async () => {
+  const titles = ["Old cookbooks", "Travel guides from the sixties"];
+  const selling = parseScenarios(
+    JSON.stringify({
+      format: "prove/scenarios@1",
+      scenarios: [
+        {
+          name: "sell",
+          motive: ["I am clearing out."],
+          turns: [
+            [
+              {
+                tool: "marketplace_create_listing",
+                say: ["offer {title} under {category}, {condition}, from {start_price}"],
+                values: { title: titles, category: ["books"] },
+              },
+            ],
+            [{ tool: "marketplace_list_my_listings", say: ["what do I offer now?"] }],
+          ],
+        },
+      ],
+    }),
+    "test.json",
+    catalog,
+  );
+  const made = await synthesizeTasks(60, {
+    preset: "paper",
+    menu: "realistic",
+    servers: ["marketplace"],
+    scenarios: selling,
+  });
+  const sold = made.tasks.flatMap(({ id, turns, goals }) =>
+    goals
+      .flatMap(it => it.calls)
+      .filter(it => titles.some(title => title === it.arguments["title"]))
+      .map(call => ({ id, call, said: turns.map(it => it.user).join(" ") })),
+  );
+  expect(sold.length).toBeGreaterThan(10);
+  for (const { id, call, said } of sold) expect(said, id).toContain(call.arguments["title"]);
+});

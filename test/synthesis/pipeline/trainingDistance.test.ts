@@ -143,6 +143,7 @@ test("the demands say where values come from, and what users say", () => {
     severalHits: 0,
     noHit: 0,
     wordsPerTurn: (wordsOfMove + 4) / 2,
+    longTurns: 0,
     relativeDates: 0.5,
     decidingPolicy: 0.5,
     normalDecided: 0.5,

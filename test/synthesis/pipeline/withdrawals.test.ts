@@ -6,7 +6,12 @@ const isSaid = (text: string) =>
   /^(actually|wait|sorry|hm|oh|on second thought|no, hold on)\b/i.test(text);
 
 test("an event that has just been changed is not deleted as if nothing had happened", async () => {
-  const { tasks } = await synthesizeTasks(240, { servers: ["calendar"], seed: 6, preset: "paper" });
+  const { tasks } = await synthesizeTasks(240, {
+    servers: ["calendar"],
+    scenarios: [],
+    seed: 6,
+    preset: "paper",
+  });
   const turns = tasks.flatMap(task =>
     task.turns.slice(1).flatMap(({ user }, i) => {
       const listCalls = (turn: number) =>

@@ -41,6 +41,22 @@ function parseDay(text: string): string {
   return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
+test("the bound of a span is not said by its distance: since nine days ago", () => {
+  const say = (days: number, isBound: boolean, seed: number) =>
+    formatValue(addDays(now.slice(0, 10), days), {
+      now,
+      persona: { dates: "day-first", relativeShare: 1, isBound },
+      random: createRandom(seed),
+    });
+  const distance = /\b(ago|from (now|(?!today)\w+day))$/;
+  fc.assert(
+    fc.property(fc.integer({ min: -28, max: 28 }), fc.integer(), (days, seed) => {
+      expect(say(days, true, seed)).not.toMatch(distance);
+    }),
+  );
+  expect(say(-9, false, 1)).toMatch(distance);
+});
+
 test("days can be read back in every style", () => {
   fc.assert(
     fc.property(

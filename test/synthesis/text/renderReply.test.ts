@@ -70,6 +70,44 @@ const messages: [actual: string, expected: string][] = [
   ],
   [
     render([
+      `${markValue("notes.txt")} has 3 points now.`,
+      `Your comment is under ${markValue("notes.txt")}.`,
+    ]),
+    "notes.txt has 3 points now. Your comment is under it.",
+  ],
+  [
+    render(
+      ["a.txt", "b.txt", "c.txt"].map(it => `${markValue(it)} belongs to ben now.`),
+      { isBrief: false },
+    ),
+    "a.txt, b.txt and c.txt belong to ben now.",
+  ],
+  [
+    render(
+      ["a.txt", "b.txt"].map(it => `I have moved ${markValue(it)} to the trash.`),
+      { isBrief: false },
+    ),
+    "I have moved a.txt and b.txt to the trash.",
+  ],
+  [
+    render(
+      [`I have archived "${markValue("Maps")}".`, `I have archived "${markValue("How are you?")}"`],
+      { isBrief: false },
+    ),
+    'I have archived "Maps" and "How are you?"',
+  ],
+  [
+    render(["The first letter is marked as read now.", "The second letter is marked as read."]),
+    "The first letter is marked as read now, and so is the second letter.",
+  ],
+  [
+    render(
+      ["Photos", "Your storage is full"].map(it => `"${markValue(it)}" is off your unread list.`),
+    ),
+    '"Photos" is off your unread list, and so is "Your storage is full".',
+  ],
+  [
+    render([
       `The ${markValue("Gym")} bill is paid.`,
       "That card is frozen.",
       "That card is frozen.",
@@ -89,6 +127,31 @@ const messages: [actual: string, expected: string][] = [
       `"${markValue("Colours")}" has moved to the archive.`,
     ]),
     '"Kickoff" has moved to the archive, and so has "Colours".',
+  ],
+  [
+    render(
+      ["Travel card", "Gift card", "Gym card"].map(it => `The ${markValue(it)} is frozen.`),
+      { isBrief: false },
+    ),
+    "The Travel card, the Gift card and the Gym card are frozen.",
+  ],
+  [
+    render(
+      ["1", "2", "3", "4"].map(it => `I have cancelled order ${markValue(it)}.`),
+      { isBrief: false },
+    ),
+    "I have cancelled orders 1, 2, 3 and 4.",
+  ],
+  [
+    render(
+      ["Kickoff", "Colours", "Party"].map(it => `I put a laugh under "${markValue(it)}".`),
+      { isBrief: false },
+    ),
+    'I put a laugh under "Kickoff", "Colours" and "Party".',
+  ],
+  [
+    render(["That card is frozen.", "That card is frozen.", "That card is frozen."]),
+    "That card is frozen. The same goes for the others.",
   ],
   [
     render(["It is planned."], { question: "Which card is it?" }),

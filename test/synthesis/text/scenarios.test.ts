@@ -98,6 +98,17 @@ describe("errors name the line, and what is wrong there", () => {
       "banking_freeze_card shows no price",
     ],
     [
+      [
+        `"tool": "banking_transfer",`,
+        `"say": ["move a tenth of each from {from_account}"],`,
+        `"rows": { "argument": "to_account", "of": "card", "where": { "field": "status", "equals": 0 } },`,
+        `"compute": { "argument": "amount", "is": "share", "of": "row.price", "parts": [2] }`,
+      ],
+      "mine.json:8",
+      "banking_freeze_card shows no price",
+    ],
+    [[`"as": "row",`, `"tool": "banking_get_balance"`], "mine.json:5", "row means the row"],
+    [
       [`"tool": "banking_get_balance",`, `"say": ["what is left?"]`],
       "mine.json:6",
       "does not say account_id",
