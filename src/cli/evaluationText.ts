@@ -159,7 +159,7 @@ export const formatComparison = (
   );
 
 /** The attempts of a policy, or of a file. */
-export interface NamedAttempts {
+interface NamedAttempts {
   readonly name: string;
   readonly attempts: readonly JudgedAttempt[];
 }

@@ -23,7 +23,7 @@ const times = {
   parent: 1_500,
 };
 
-export interface ProcessWatch {
+interface ProcessWatch {
   /** Ends this process by SIGKILL soon after its parent has ended, unless it ends by itself. */
   readonly endWithParent: () => void;
   /** From now on, only a second signal ends this process. */

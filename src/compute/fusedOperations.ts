@@ -161,7 +161,7 @@ interface SplitHeads {
   readonly v: tf.Tensor;
 }
 
-export interface AttentionCore {
+interface AttentionCore {
   /** (N, heads · headWidth), and what the gradient needs of it. */
   attend(split: SplitHeads): { readonly out: tf.Tensor2D; readonly kept: tf.Tensor[] };
   /** The gradients of queries, keys and values. */
@@ -171,7 +171,7 @@ export interface AttentionCore {
 /** The numbers that the kernels take. */
 type Sizes = Readonly<Record<"heads" | "kvHeads" | "headWidth" | "factor", number>>;
 
-export const chooseAttention = (layout: AttentionLayout, sizes: Sizes): AttentionCore =>
+const chooseAttention = (layout: AttentionLayout, sizes: Sizes): AttentionCore =>
   hasKernel("FusedAttention")
     ? attendInKernel(layout, sizes)
     : attendByProducts(layout.mask(), sizes);

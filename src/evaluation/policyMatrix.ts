@@ -52,7 +52,7 @@ export interface MatrixChange {
   readonly reward?: Interval;
 }
 
-export interface PolicyMatrix {
+interface PolicyMatrix {
   /** The tasks on which the policies disagree most come first. */
   readonly rows: readonly MatrixRow[];
   /** One per policy. */

@@ -30,7 +30,7 @@ const maxResult = 800;
 const maxHead = 6_000;
 
 /** What an agent asks for; steps are as stored, attempts count from 1. */
-export interface AttemptQuestion {
+interface AttemptQuestion {
   readonly run?: string | undefined;
   readonly step?: number | undefined;
   readonly file?: string | undefined;

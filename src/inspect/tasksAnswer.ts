@@ -14,7 +14,7 @@ const pageSize = 16;
 const maxFiles = 40;
 
 /** What an agent asks for. All that is given must hold. */
-export interface TasksQuestion {
+interface TasksQuestion {
   readonly file?: string | undefined;
   readonly server?: string | undefined;
   readonly kind?: Task["kind"] | undefined;

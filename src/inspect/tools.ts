@@ -17,7 +17,7 @@ import { limitAnswer, maxAnswer } from "./text.ts";
 import { WorkspaceFiles } from "./workspaceFiles.ts";
 
 /** The workspace that is asked about. */
-export interface InspectedWorkspace {
+interface InspectedWorkspace {
   /** The workspace folder. Nothing outside it is read. */
   readonly folder: string;
   /** The folder in it with `runs` and `tasks`. */
@@ -26,7 +26,7 @@ export interface InspectedWorkspace {
   readonly openCatalog: () => Promise<Catalog>;
 }
 
-export interface InspectionTool {
+interface InspectionTool {
   /** As agents call it. */
   readonly name: string;
   /** As people refer to it in the editor's chat, after `#`. */

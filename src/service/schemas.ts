@@ -279,4 +279,3 @@ export const batchResponse = z.strictObject({
 });
 export const trajectoryResponse = trajectoryLineSchema;
 export const emptyResponse = z.strictObject({});
-export const documentResponse = z.looseObject({ openapi: z.string() });

@@ -17,7 +17,7 @@ import { getTranscriptTitle, readLocation } from "./storedLocation.ts";
 import type { StoredAttempt } from "./storedAttempt.ts";
 
 /** The notes of a file or a run, or why they cannot be read. */
-export interface ReadNotes {
+interface ReadNotes {
   readonly notes: AttemptNotes;
   readonly problem?: string;
 }

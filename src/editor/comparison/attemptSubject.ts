@@ -55,7 +55,7 @@ export const findRolloutSubject = async ({ fsPath }: Uri): Promise<AttemptSubjec
   format: (await recognizeRollouts(fsPath)).name,
 });
 
-export const createRunSubject = (folder: string, step?: number): AttemptSubject => ({
+const createRunSubject = (folder: string, step?: number): AttemptSubject => ({
   kind: "run",
   path: folder,
   ...(step === undefined ? {} : { step }),

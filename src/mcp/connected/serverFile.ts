@@ -14,7 +14,7 @@ import { UserError } from "../../userError.ts";
 export const serverFileFormat = "prove/server@1";
 
 /** How a result that is text is read. */
-export const textForms = ["text", "python", "lines"] as const;
+const textForms = ["text", "python", "lines"] as const;
 
 const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 

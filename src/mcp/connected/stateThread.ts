@@ -26,7 +26,7 @@ import {
 } from "./statePool.ts";
 
 /** What `workerData` of the thread has; the program of worker threads recognizes it by the kind. */
-export interface StateThreadData {
+interface StateThreadData {
   readonly kind: "states";
   readonly port: MessagePort;
   /** One number, which the thread changes with each answer. */

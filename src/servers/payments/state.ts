@@ -153,7 +153,7 @@ export const sumOwed = (state: PaymentsState, customerId: string, now: string) =
   );
 
 /** The amount of a customer's drafts, which are billed on a later day. */
-export const sumDrafts = ({ invoices }: PaymentsState, customerId: string, now: string) =>
+const sumDrafts = ({ invoices }: PaymentsState, customerId: string, now: string) =>
   sumAmounts(
     Object.values(invoices)
       .filter(it => it.customer_id === customerId && getInvoiceStatus(it, now) === "draft")

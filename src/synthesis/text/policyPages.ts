@@ -24,7 +24,7 @@ export const readConduct = (resources: string): Conduct =>
   readJsonFile(conductSchema, join(resources, "policyPage.json")).conduct;
 
 /** The part of a page about one server. */
-export interface PagePart {
+interface PagePart {
   readonly server: string;
   readonly page: ServerPage | undefined;
   readonly rules: readonly TaskRule[];
