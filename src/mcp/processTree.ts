@@ -51,6 +51,12 @@ export class ProcessTree {
     }
   }
 
+  /** Whether one of the processes is left, apart from the first. On Windows, none is known. */
+  get hasOthers(): boolean {
+    this.refresh();
+    return [...this.#starts].some(([pid, start]) => findProcessStart(pid) === start);
+  }
+
   /** Sends a signal to all processes. Windows ends them at once. */
   kill(signal: NodeJS.Signals): void {
     if (process.platform === "win32") {

@@ -75,17 +75,17 @@ test("five tasks are made, can be replayed, and name their teacher", async () =>
 test("a spent budget stops it and keeps the tasks, and --resume continues after them", async () => {
   const [cwd, server] = [emptyFolder(), await chatServer(createCompetentAnswers())];
   await expect(
-    synthesizeWith(cwd, server.url, "--count", "8", "--token-budget", "2400", "--concurrency", "1"),
+    synthesizeWith(cwd, server.url, "--count", "4", "--token-budget", "2400", "--concurrency", "1"),
   ).rejects.toThrow(
-    /^the budget of 2400 tokens is spent \(2\d\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, then continue with --resume$/,
+    /^the budget of 2400 tokens is spent \(2\d\d\d were read and written\); [1-3] tasks? (?:are|is) in .*: give a larger budget, or none, then continue with --resume$/,
   );
   const before = readLines(cwd, "a.tasks.jsonl");
-  const { code } = await synthesizeWith(cwd, server.url, "--count", "8", "--resume");
+  const { code } = await synthesizeWith(cwd, server.url, "--count", "4", "--resume");
   expect(code).toBe(0);
   const after = readLines(cwd, "a.tasks.jsonl");
   expect(after.slice(0, before.length)).toEqual(before);
-  expect(after).toHaveLength(8);
-  expect(new Set(after.map(it => (JSON.parse(it) as { id: string }).id)).size).toBe(8);
+  expect(after).toHaveLength(4);
+  expect(new Set(after.map(it => (JSON.parse(it) as { id: string }).id)).size).toBe(4);
 });
 
 test("a file of another teacher is not continued", async () => {

@@ -16,7 +16,7 @@ let task: Task;
 let changed: readonly [string, string];
 
 beforeAll(async () => {
-  const lines = synthesizeTasks(120, "banking").trim().split("\n");
+  const lines = synthesizeTasks(280, "banking").trim().split("\n");
   const tasks = lines.map((it, i) =>
     parseTask(JSON.parse(it), { file: "few.tasks.jsonl", line: i + 1 }),
   );

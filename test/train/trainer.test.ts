@@ -57,10 +57,12 @@ let start: string;
 let tasks: string;
 /** Tasks of several turns. */
 let longTasks: string;
+/** More of them, so that steps pass before a task comes again. */
+let manyTasks: string;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "prove-trainer-"));
   const catalog = openCatalog(servers, fixtures);
-  const synthesizeLines = async (oneTurnShare: number): Promise<string[]> => {
+  const synthesizeLines = async (oneTurnShare: number, count = 8): Promise<string[]> => {
     const lines: string[] = [];
     for await (const it of synthesize({
       catalog,
@@ -73,7 +75,7 @@ beforeAll(async () => {
       oneTurnShare,
     })) {
       if (it.kind === "accepted") lines.push(formatTaskLine(it.task));
-      if (lines.length === 8) break;
+      if (lines.length === count) break;
     }
     return lines;
   };
@@ -81,7 +83,10 @@ beforeAll(async () => {
   tasks = join(root, "t.tasks.jsonl");
   writeFileSync(tasks, `${lines.join("\n")}\n`);
   longTasks = join(root, "long.tasks.jsonl");
-  writeFileSync(longTasks, `${(await synthesizeLines(0)).join("\n")}\n`);
+  const longLines = await synthesizeLines(0, 16);
+  writeFileSync(longTasks, `${longLines.slice(0, 8).join("\n")}\n`);
+  manyTasks = join(root, "many.tasks.jsonl");
+  writeFileSync(manyTasks, `${longLines.join("\n")}\n`);
   start = join(root, "start");
   await writeTinyStudent(start, tasks);
 });
@@ -437,6 +442,7 @@ describe("a run of grpo", () => {
       // variants are attempted from step 6 on
       saveEvery: 7,
       workers: 2,
+      tasks: manyTasks,
       grpo: {
         ...defaultGrpoSettings,
         prompts: 2,
@@ -449,7 +455,7 @@ describe("a run of grpo", () => {
     const small = join(resources, "models", "small");
     const uninterrupted = createRunFolder(config, small);
     await readEvents(await startOn(uninterrupted));
-    const readTask = await readTaskFinder(tasks);
+    const readTask = await readTaskFinder(manyTasks);
     let variants = 0;
     for (const it of readMetrics(uninterrupted).lines) {
       if (it.method !== "grpo") throw new Error("not GRPO");

@@ -3,6 +3,7 @@
  * service and the engine. Its output is appended to a log file in the folder.
  */
 import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { openLogFile } from "../../storage/writtenFiles.ts";
 import { join } from "node:path";
@@ -11,6 +12,9 @@ import { acquireEngineLock } from "../../run/locks.ts";
 
 /** How long the programs may take to end after a request to stop, in milliseconds. */
 const stopTimeout = 10_000;
+
+/** How often it is seen whether other programs have ended, ten times a second. */
+const waitsForOthers = 30;
 
 /** How a process ended: by its code, or by a signal or an error that kept it from starting. */
 export interface EngineEnd {
@@ -92,7 +96,8 @@ export class EngineProcess {
     const timer = setTimeout(() => this.kill(), stopTimeout);
     await this.ended;
     clearTimeout(timer);
-    // what launch.py has started may not have ended with it
+    // what launch.py has started got the signal, too, and may need longer
+    for (let i = 0; i < waitsForOthers && this.#tree?.hasOthers; i++) await sleep(100);
     this.kill();
   }
 
