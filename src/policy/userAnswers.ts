@@ -4,7 +4,13 @@
  * the user goes on with the next turn, as after any other message.
  */
 import type { Json } from "../environment/json.ts";
-import { findDueTurn, listProofs, type Goal, type Task } from "../trajectory/task.ts";
+import {
+  findDueTurn,
+  listProofs,
+  type Goal,
+  type GoalCall,
+  type Task,
+} from "../trajectory/task.ts";
 import { splitSentences } from "../trajectory/sentences.ts";
 import { asksToRefrain, isAgreement } from "../trajectory/taskRules.ts";
 import { startsTurn, type Event } from "../trajectory/trajectory.ts";
@@ -201,7 +207,8 @@ const feedsOwnTurn = (goals: readonly Goal[], g: number): boolean =>
 
 /**
  * Whether a question has a number that neither the conversation nor what is due contains. The hour
- * of a known time can also be written as one of twelve.
+ * of a known time can also be written as one of twelve, and what is due can be added up. If the
+ * question has a number that had to be computed for what is due, its others may be how.
  */
 function mentionsOtherNumbers(
   text: string,
@@ -227,8 +234,20 @@ function mentionsOtherNumbers(
     if (it.kind === "user") learn(it.text);
     if (it.kind === "call" && it.outcome.kind === "ok") learn(it.outcome.value);
   }
-  for (const goal of due) for (const call of goal.calls) learn(call.arguments);
+  const dueCalls = due.flatMap(it => it.calls);
+  const amounts = new Set(dueCalls.flatMap(it => listNumbers(JSON.stringify(it.arguments))));
+  if (numbers.some(it => amounts.has(it) && !known.has(it))) return false;
+  for (const it of listTotals(dueCalls)) known.add(it);
+  for (const call of dueCalls) learn(call.arguments);
   return numbers.some(it => !known.has(it));
+}
+
+/** The sum of each argument of the calls that is a number, rounded to cents. */
+function listTotals(calls: readonly GoalCall[]): readonly number[] {
+  const totals = new Map<string, number>();
+  for (const [key, value] of calls.flatMap(it => Object.entries(it.arguments)))
+    if (typeof value === "number") totals.set(key, (totals.get(key) ?? 0) + value);
+  return [...totals.values()].map(it => Math.round(it * 100) / 100);
 }
 
 const listNumbers = (text: string): number[] =>

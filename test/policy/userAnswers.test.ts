@@ -74,6 +74,21 @@ describe("a question before the turn's requests are done", () => {
   });
   test("with a number that nobody has said is denied", () =>
     check("Shall I transfer 500 to Savings?", no));
+  test("with the sum of what is due is confirmed, and with another sum denied", async () => {
+    await check("Shall I transfer 50 to Savings and 20 to the holiday fund, 70 in all?", yes);
+    await check("Shall I transfer 50 to Savings and 20 to the holiday fund, 80 in all?", no);
+  });
+  test("that says how a number was computed is confirmed", async () => {
+    const task = await taskOf({
+      id: "t-computed",
+      users: ["Move 30% of 200 to Savings, less a fee of 10."],
+      goals: [goal([transfer("acc_108", 50)])],
+      teacher: [calling(transfer("acc_108", 50)), saying("Done.")],
+    });
+    const answer = async (question: string) => listAnswers(await attempt(task, [saying(question)]));
+    expect(await answer("Shall I transfer 60 - 10 = 50 to Savings?")).toEqual(yes);
+    expect(await answer("Shall I transfer 60 to Savings?")).toEqual(no);
+  });
   test("with a number of a later turn is denied, and with a known hour of twelve confirmed", async () => {
     const task = await taskOf({
       id: "t-later",
