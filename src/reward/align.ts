@@ -7,7 +7,7 @@ import type { Call, OutcomeKind } from "../environment/outcome.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { Goal, GoalCall } from "../trajectory/task.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { isSameText } from "./freeText.ts";
+import { isSameText, replaceInnerTexts } from "./freeText.ts";
 import { areEqual, getPropertySchema } from "../trajectory/valueMatching.ts";
 
 /** A call that can be scored, which excludes one with the outcome `broken`. */
@@ -264,7 +264,11 @@ export function compareArguments(
       model,
       equal:
         hasKey &&
-        (areEqual(goalValue, callArguments[key]!, getPropertySchema(schema, key)) ||
+        (areEqual(
+          goalValue,
+          replaceInnerTexts(goal, key, callArguments[key]!),
+          getPropertySchema(schema, key),
+        ) ||
           isSameText(goal, key, model)),
       masked: goal.mask?.includes(key) ?? false,
     };

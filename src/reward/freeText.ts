@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
-import { normalizeText } from "../trajectory/valueMatching.ts";
+import { getTextAt, normalizeText } from "../trajectory/valueMatching.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
 
 type FreeTexts = Pick<GoalCall, "arguments" | "mask" | "loose" | "words">;
@@ -17,15 +17,39 @@ export function isSameText(
 ): boolean {
   if (typeof text !== "string") return false;
   if (mask?.includes(key)) return true;
-  const normalized = ` ${normalizeText(text)} `;
   const wanted = words?.[key];
-  if (wanted) return wanted.every(it => normalized.includes(` ${normalizeText(it)} `));
-  const goalText = args[key];
-  return (
-    loose?.includes(key) === true &&
-    typeof goalText === "string" &&
-    normalized === ` ${normalizeText(goalText)} `
-  );
+  if (wanted) {
+    const normalized = ` ${normalizeText(text)} `;
+    return wanted.every(it => normalized.includes(` ${normalizeText(it)} `));
+  }
+  return loose?.includes(key) === true && areAlike(text, args[key]);
+}
+
+const areAlike = (text: Json | undefined, goalText: Json | undefined): boolean =>
+  typeof text === "string" &&
+  typeof goalText === "string" &&
+  normalizeText(text) === normalizeText(goalText);
+
+/**
+ * An argument of a call, in which texts that stand for texts within that argument of a goal call
+ * are replaced by these.
+ */
+export function replaceInnerTexts({ arguments: args, loose }: FreeTexts, key: string, value: Json) {
+  const inner = loose?.filter(it => it.startsWith(`${key}/`)) ?? [];
+  if (inner.length === 0) return value;
+  const replace = (at: string, own: Json): Json => {
+    if (inner.includes(at)) {
+      const goalText = getTextAt(args, at);
+      return areAlike(own, goalText) ? goalText! : own;
+    }
+    if (Array.isArray(own))
+      return (own as readonly Json[]).map((it, i) => replace(`${at}/${i}`, it));
+    if (!isJsonObject(own)) return own;
+    return Object.fromEntries(
+      Object.entries(own).map(([inKey, it]) => [inKey, replace(`${at}/${inKey}`, it)]),
+    );
+  };
+  return replace(key, value);
 }
 
 /** The texts of an attempt that stand for other texts of the goals, with those texts. */
@@ -41,10 +65,11 @@ export function listTextAliases(
     for (const call of calls) {
       if (call.name !== goalCall.name || call.outcome.kind !== "ok") continue;
       for (const key of keys) {
-        const text = isJsonObject(call.arguments) ? call.arguments[key] : undefined;
-        const goalText = goalCall.arguments[key];
+        const text = getTextAt(call.arguments, key);
+        const goalText = getTextAt(goalCall.arguments, key);
         if (typeof text !== "string" || typeof goalText !== "string" || text === goalText) continue;
-        if (!aliases.has(text) && isSameText(goalCall, key, text)) aliases.set(text, goalText);
+        if (!aliases.has(text) && (isSameText(goalCall, key, text) || areAlike(text, goalText)))
+          aliases.set(text, goalText);
       }
     }
   }

@@ -90,6 +90,7 @@ const goalCallSchema = z.strictObject({
   mask: z.array(z.string()).optional(),
   /**
    * Free text arguments that the user dictated: compared without case, punctuation and articles.
+   * A text within an argument is given by its path, such as `lines/0/description`.
    */
   loose: z.array(z.string()).min(1).optional(),
   /**

@@ -56,6 +56,20 @@ export const getPropertySchema = (
   return properties && Object.hasOwn(properties, key) ? getInnerSchema(properties, key) : undefined;
 };
 
+/** The value of an argument, or of a path in one, such as `lines/0/description`. */
+export function getTextAt(args: Json, path: string): Json | undefined {
+  if (isJsonObject(args) && Object.hasOwn(args, path)) return args[path];
+  return path
+    .split("/")
+    .reduce<Json | undefined>(
+      (value, key) =>
+        value !== null && typeof value === "object" && Object.hasOwn(value, key)
+          ? (value as JsonObject)[key]
+          : undefined,
+      args,
+    );
+}
+
 const getInnerSchema = (schema: JsonSchema | undefined, key: string): JsonSchema | undefined => {
   const inner = schema?.[key];
   return isJsonObject(inner) ? inner : undefined;

@@ -484,4 +484,32 @@ describe("free text of a write", () => {
   ])("compared by %j, %s", async (more, name, isRight) => {
     await checkName(more, name, isRight);
   });
+  test.each([
+    ["Product film", true],
+    ["the product film", true],
+    ["Product films", false],
+  ])("within a list, such as the lines of an invoice: %s", async (text, isRight) => {
+    const bill = (of: string): Call => ({
+      name: "payments_create_invoice",
+      arguments: { customer_id: "cus_101", lines: [{ text: of, quantity: 2, unit_price: 900 }] },
+    });
+    const task = await taskOf({
+      id: "t-bill",
+      server: "payments",
+      users: ["Bill cus_101 for a product film, twice at 900 each."],
+      goals: [
+        {
+          calls: [toGoalCall(bill("product film"), { loose: ["lines/0/text"] })],
+          after: [],
+          turn: 0,
+        },
+      ],
+      teacher: [calling(bill("product film")), done],
+    });
+    const attempt = await attemptTask(task, [calling(bill(text)), done]);
+    expect(getSuccess(attempt).achieved).toBe(isRight);
+    const breakdown = scoreAttempt(attempt, paperProfile);
+    if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+    expect(breakdown.total > 1.29).toBe(isRight);
+  });
 });

@@ -32,16 +32,17 @@ export const goal = (calls: readonly Call[], after: Goal["after"] = [], turn = 0
   turn,
 });
 
-/** A task with its teacher's trajectory, run on the small fixture. */
+/** A task with its teacher's trajectory, run on the small fixture of banking or another server. */
 export async function taskOf(made: {
   id: string;
   users: readonly string[];
   goals: readonly Goal[];
   teacher: readonly AssistantMessage[];
   menu?: readonly string[];
+  server?: string;
 }): Promise<Task> {
-  const { id, users, goals, teacher } = made;
-  const menu = (made.menu ?? [...catalog.getServer("banking").tools.keys()]).map(name => ({
+  const { id, users, goals, teacher, server = "banking" } = made;
+  const menu = (made.menu ?? [...catalog.getServer(server).tools.keys()]).map(name => ({
     name,
   }));
   const blank: Task = {
@@ -49,12 +50,12 @@ export async function taskOf(made: {
     id,
     servers: [
       {
-        name: "banking",
+        name: server,
         fixture: "small",
-        digest: computeDigest(catalog.getFixture("banking", "small")),
+        digest: computeDigest(catalog.getFixture(server, "small")),
       },
     ],
-    catalog: catalog.hashTools(["banking"]),
+    catalog: catalog.hashTools([server]),
     seed: 7,
     split: "train",
     kind: goals.length === 0 ? "abstain" : "normal",

@@ -33,7 +33,7 @@ import { presets, type SynthesisOptions } from "../synthesisOptions.ts";
 import { removeAnsweringTools } from "../menu/answerability.ts";
 import { needsSeveralServers, type TaskSpecification } from "../specification/taskSpecification.ts";
 import type { JsonSchema, Tool } from "../../../environment/server.ts";
-import { normalizeText } from "../../../trajectory/valueMatching.ts";
+import { getTextAt, normalizeText } from "../../../trajectory/valueMatching.ts";
 import { removeNull } from "../../../environment/schemaKeywords.ts";
 
 /** Why a finished conversation cannot become a task, by the reason in a word. */
@@ -128,7 +128,7 @@ function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Ca
       const tool = tools.get(call.name)!;
       if (tool.effect === "read") return loosenFacts(call, dictated);
       const marked = markFreeTexts(call, tool, { userText, resultTexts });
-      for (const key of marked.loose ?? []) dictated.add(marked.arguments[key]!);
+      for (const key of marked.loose ?? []) dictated.add(getTextAt(marked.arguments, key)!);
       return marked;
     };
     return { ...goal, calls: goal.calls.map(mark) };
@@ -372,11 +372,12 @@ function markFreeTexts(
   const loose: string[] = [];
   const words: Record<string, string[]> = {};
   const mask: string[] = [];
-  for (const [key, value] of Object.entries(call.arguments)) {
-    if (!isFreeText(tool, key, value)) continue;
+  for (const { path, value } of listFreeTexts(call.arguments, tool.inputSchema)) {
+    const key = path.join("/");
     const text = normalizeText(value);
     if (text === "") continue;
     if (said.includes(` ${text} `)) loose.push(key);
+    else if (path.length > 1) continue;
     else if (resultTexts.has(value)) words[key] = [value];
     else {
       const own = listContentWords(text).filter(it => said.includes(` ${it} `));
@@ -398,17 +399,29 @@ const exactKeywords = ["enum", "const", "format", "x-entity"];
 /** The pattern of texts that are not blank. */
 const notBlank = "\\S";
 
-/** Whether an argument is a text of several words that nothing else depends on. */
-function isFreeText({ inputSchema }: Tool, key: string, value: Json): value is string {
-  const properties = inputSchema["properties"];
-  const published = isJsonObject(properties) ? properties[key] : undefined;
-  if (typeof value !== "string" || !value.includes(" ") || !isJsonObject(published)) return false;
+/** The texts of several words in a value that nothing else depends on, with their paths. */
+function* listFreeTexts(
+  value: Json,
+  published: Json | undefined,
+  path: readonly string[] = [],
+): Generator<{ readonly path: readonly string[]; readonly value: string }> {
+  if (!isJsonObject(published)) return;
   const schema: JsonSchema = removeNull(published);
-  return (
-    schema["type"] === "string" &&
-    (schema["pattern"] ?? notBlank) === notBlank &&
-    exactKeywords.every(it => schema[it] === undefined)
-  );
+  if (typeof value === "string") {
+    const isFree =
+      value.includes(" ") &&
+      schema["type"] === "string" &&
+      (schema["pattern"] ?? notBlank) === notBlank &&
+      exactKeywords.every(it => schema[it] === undefined);
+    if (isFree) yield { path, value };
+  } else if (Array.isArray(value)) {
+    for (const [i, it] of (value as readonly Json[]).entries())
+      yield* listFreeTexts(it, schema["items"], [...path, `${i}`]);
+  } else if (isJsonObject(value)) {
+    const properties = schema["properties"];
+    for (const [key, it] of Object.entries(value))
+      if (isJsonObject(properties)) yield* listFreeTexts(it, properties[key], [...path, key]);
+  }
 }
 
 const listContentWords = (text: string): string[] => [
