@@ -100,9 +100,9 @@ def create_memory_tasks(folder: Path) -> Path:
     (folder / "seed/memory.jsonl").write_text("\n".join(json.dumps(it) for it in lines))
     tasks = folder / "memory.tasks.jsonl"
     run_program(folder, "dist/cli.js", "connect", "memory", "--trust-server")
-    # some of the preset's tasks have a single turn
-    made = ["synthesize", "--servers", "memory", "--preset", "student", "--count", "3"]
-    run_program(folder, "dist/cli.js", *made, "--out", tasks)
+    made = ["synthesize", "--servers", "memory", "--preset", "student"]
+    # with this seed, some of the tasks have a single turn
+    run_program(folder, "dist/cli.js", *made, "--count", "3", "--seed", "2", "--out", tasks)
     return tasks
 
 

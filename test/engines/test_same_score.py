@@ -53,7 +53,13 @@ def test_as_recorded(attempts: list[Attempt], served: Served, tmp_path: Path) ->
 
 def test_over_mcp(attempts: list[Attempt]) -> None:
     for it in attempts:
-        assert read_score(it.mcp) == it.here, it
+        score = read_score(it.mcp)
+        if it.policy == "solver:everything-once":
+            # its calls do not wait for each other's results; over MCP, each is a message of its own
+            for part in ["reward", "coverage"]:
+                assert score[part] >= it.here[part], it
+                score[part] = it.here[part]
+        assert score == it.here, it
 
 
 def test_over_v1(attempts: list[Attempt], served: Served) -> None:
