@@ -9,6 +9,17 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
+/** The value under these keys, one within the other; undefined if there is none. */
+export function getAt(value: Json, keys: readonly string[]): Json | undefined {
+  let inner: Json | undefined = value;
+  for (const key of keys)
+    inner =
+      inner !== null && typeof inner === "object" && Object.hasOwn(inner, key)
+        ? (inner as JsonObject)[key]
+        : undefined;
+  return inner;
+}
+
 /** A copy of an object without the keys whose values are undefined. */
 export const omitUndefined = <T extends object>(
   value: T,

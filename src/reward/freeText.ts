@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json } from "../environment/json.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
-import { getTextAt, normalizeText } from "../trajectory/valueMatching.ts";
+import { getArgumentAt, normalizeText } from "../trajectory/valueMatching.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
 
 type FreeTexts = Pick<GoalCall, "arguments" | "mask" | "loose" | "words">;
@@ -34,12 +34,16 @@ const areAlike = (text: Json | undefined, goalText: Json | undefined): boolean =
  * An argument of a call, in which texts that stand for texts within that argument of a goal call
  * are replaced by these.
  */
-export function replaceInnerTexts({ arguments: args, loose }: FreeTexts, key: string, value: Json) {
+export function replaceInnerTexts(
+  { arguments: args, loose }: FreeTexts,
+  key: string,
+  value: Json,
+): Json {
   const inner = loose?.filter(it => it.startsWith(`${key}/`)) ?? [];
   if (inner.length === 0) return value;
   const replace = (at: string, own: Json): Json => {
     if (inner.includes(at)) {
-      const goalText = getTextAt(args, at);
+      const goalText = getArgumentAt(args, at);
       return areAlike(own, goalText) ? goalText! : own;
     }
     if (Array.isArray(own))
@@ -65,8 +69,8 @@ export function listTextAliases(
     for (const call of calls) {
       if (call.name !== goalCall.name || call.outcome.kind !== "ok") continue;
       for (const key of keys) {
-        const text = getTextAt(call.arguments, key);
-        const goalText = getTextAt(goalCall.arguments, key);
+        const text = getArgumentAt(call.arguments, key);
+        const goalText = getArgumentAt(goalCall.arguments, key);
         if (typeof text !== "string" || typeof goalText !== "string" || text === goalText) continue;
         if (!aliases.has(text) && (isSameText(goalCall, key, text) || areAlike(text, goalText)))
           aliases.set(text, goalText);

@@ -2,7 +2,7 @@
  * How values are compared: the equality of JSON values that goals and all parts of the reward use,
  * the plain values in a value, and values and free texts within a text.
  */
-import { isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
+import { getAt, isJsonObject, type Json, type JsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
@@ -57,18 +57,8 @@ export const getPropertySchema = (
 };
 
 /** The value of an argument, or of a path in one, such as `lines/0/description`. */
-export function getTextAt(args: Json, path: string): Json | undefined {
-  if (isJsonObject(args) && Object.hasOwn(args, path)) return args[path];
-  return path
-    .split("/")
-    .reduce<Json | undefined>(
-      (value, key) =>
-        value !== null && typeof value === "object" && Object.hasOwn(value, key)
-          ? (value as JsonObject)[key]
-          : undefined,
-      args,
-    );
-}
+export const getArgumentAt = (args: Json, path: string): Json | undefined =>
+  isJsonObject(args) && Object.hasOwn(args, path) ? args[path] : getAt(args, path.split("/"));
 
 const getInnerSchema = (schema: JsonSchema | undefined, key: string): JsonSchema | undefined => {
   const inner = schema?.[key];

@@ -2,7 +2,7 @@
  * JSON values of states as the editor shows them: as short texts, as the levels of a tree that
  * marks the last call's changes, and by their JSON Pointers (RFC 6901).
  */
-import { isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
+import { getAt, isJsonObject, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/state.ts";
 
@@ -14,15 +14,8 @@ export const splitPointer = (pointer: string): readonly string[] =>
     .map(it => it.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** The value at a JSON Pointer; undefined if there is none. */
-export function getValueAt(state: State, pointer: string): Json | undefined {
-  let value: Json | undefined = state as unknown as Json;
-  for (const key of splitPointer(pointer))
-    value =
-      value !== null && typeof value === "object" && Object.hasOwn(value, key)
-        ? (value as JsonObject)[key]
-        : undefined;
-  return value;
-}
+export const getValueAt = (state: State, pointer: string): Json | undefined =>
+  getAt(state as unknown as Json, splitPointer(pointer));
 
 /** The name of what a patch changes, such as `accounts.acc_101.balance`. */
 export const formatPatchPath = (path: string): string =>

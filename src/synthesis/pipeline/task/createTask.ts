@@ -33,7 +33,7 @@ import { presets, type SynthesisOptions } from "../synthesisOptions.ts";
 import { removeAnsweringTools } from "../menu/answerability.ts";
 import { needsSeveralServers, type TaskSpecification } from "../specification/taskSpecification.ts";
 import type { JsonSchema, Tool } from "../../../environment/server.ts";
-import { getTextAt, normalizeText } from "../../../trajectory/valueMatching.ts";
+import { getArgumentAt, normalizeText } from "../../../trajectory/valueMatching.ts";
 import { removeNull } from "../../../environment/schemaKeywords.ts";
 
 /** Why a finished conversation cannot become a task, by the reason in a word. */
@@ -128,7 +128,7 @@ function markTexts(goals: Task["goals"], events: readonly Event[], { tools }: Ca
       const tool = tools.get(call.name)!;
       if (tool.effect === "read") return loosenFacts(call, dictated);
       const marked = markFreeTexts(call, tool, { userText, resultTexts });
-      for (const key of marked.loose ?? []) dictated.add(getTextAt(marked.arguments, key)!);
+      for (const key of marked.loose ?? []) dictated.add(getArgumentAt(marked.arguments, key)!);
       return marked;
     };
     return { ...goal, calls: goal.calls.map(mark) };
