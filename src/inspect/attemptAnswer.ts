@@ -8,7 +8,7 @@ import { describeCall, describeTotals } from "../reward/breakdownText.ts";
 import { defaultProfile, profiles, type Profile } from "../reward/profiles.ts";
 import { createScorer, scoreRecorded } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
-import { readRun } from "../run/folder.ts";
+import { readRun, listRecordedSteps } from "../run/folder.ts";
 import type { GroupLine } from "../run/group.ts";
 import { readLines } from "../storage/jsonLines.ts";
 import { describeReplaced, type RecordedAttempt } from "../trajectory/attempt.ts";
@@ -17,7 +17,7 @@ import { parseTask, readTrajectories } from "../trajectory/file.ts";
 import { formatCall } from "../trajectory/transcript.ts";
 import type { CallEvent, Event, Trajectory } from "../trajectory/trajectory.ts";
 import { UserError } from "../userError.ts";
-import { findTask, listStoredSteps, readStep } from "./storedAttempts.ts";
+import { findTask, readStep } from "./storedAttempts.ts";
 import { clip, formatCount, formatNumber, maxAnswer, takePage } from "./text.ts";
 import type { WorkspaceFiles } from "./workspaceFiles.ts";
 
@@ -75,7 +75,7 @@ async function findInRun(
   files: WorkspaceFiles,
 ): Promise<FoundAttempt | { readonly list: readonly string[] }> {
   const folder = files.findRun(name);
-  const step = given ?? listStoredSteps(folder).at(-1);
+  const step = given ?? listRecordedSteps(folder)[0];
   if (step === undefined)
     throw new UserError(
       `run ${basename(folder)} has no stored attempts`,

@@ -9,13 +9,13 @@ import { createScorer, scoreRecorded } from "../reward/scorer.ts";
 import { getSuccess } from "../reward/success.ts";
 import type { RunConfig } from "../run/config.ts";
 import { getTrend, readEvaluation, type Estimate, type RunEvaluation } from "../run/evaluation.ts";
-import { getMetricsFile, readEnd, readMetrics, readRun } from "../run/folder.ts";
+import { getMetricsFile, readEnd, readMetrics, readRun, listRecordedSteps } from "../run/folder.ts";
 import { formatAlarm } from "../run/alarms.ts";
 import { readEngineLock, readTrainerProcess } from "../run/locks.ts";
 import type { GroupLine } from "../run/group.ts";
 import type { GrpoStep, StepMetrics } from "../run/metrics.ts";
 import { getCallFault, listCalls } from "../trajectory/trajectory.ts";
-import { findTask, formatSteps, listStoredSteps, readStep } from "./storedAttempts.ts";
+import { findTask, formatSteps, readStep } from "./storedAttempts.ts";
 import { clip, formatCount, formatNumber, formatPercent, takePage } from "./text.ts";
 import type { WorkspaceFiles } from "./workspaceFiles.ts";
 import { UserError } from "../userError.ts";
@@ -239,7 +239,7 @@ async function describeAttempts(
   workspace: Workspace,
 ): Promise<readonly string[]> {
   const { files } = workspace;
-  const stored = listStoredSteps(folder);
+  const stored = listRecordedSteps(folder).toReversed();
   if (stored.length === 0) return ["attempts: none were stored"];
   const attempts: GroupLine[] = [];
   const steps = stored.slice(-maxGroupSteps);

@@ -1,26 +1,12 @@
 /** Reads the attempts of a run's steps, and finds the tasks of attempts. */
-import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
-import { getGroupsFile } from "../run/folder.ts";
+import { basename } from "node:path";
+import { getGroupsFile, listRecordedSteps } from "../run/folder.ts";
 import { parseGroupLine, type GroupLine } from "../run/group.ts";
 import { TaskFinder } from "../run/scoreAttempts.ts";
 import { readLines } from "../storage/jsonLines.ts";
 import type { Task } from "../trajectory/task.ts";
 import { UserError } from "../userError.ts";
 import type { WorkspaceFiles } from "./workspaceFiles.ts";
-
-/** The steps whose attempts were stored, in order. */
-export function listStoredSteps(folder: string): readonly number[] {
-  let names: readonly string[];
-  try {
-    names = readdirSync(join(folder, "groups"));
-  } catch {
-    return [];
-  }
-  return names
-    .flatMap(it => (/^\d+\.jsonl$/.test(it) ? [Number.parseInt(it)] : []))
-    .sort((a, b) => a - b);
-}
 
 /** The attempts of a step. Throws a `UserError` if none were stored. */
 export async function readStep(
@@ -30,7 +16,7 @@ export async function readStep(
 ): Promise<readonly GroupLine[]> {
   const file = files.findOptionalFile(getGroupsFile(folder, step));
   if (file === undefined) {
-    const stored = listStoredSteps(folder);
+    const stored = listRecordedSteps(folder).toReversed();
     throw new UserError(
       `run ${basename(folder)} has no stored attempts of step ${step}`,
       stored.length === 0 ? "none of its steps has" : `steps with attempts: ${formatSteps(stored)}`,

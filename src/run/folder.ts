@@ -48,6 +48,14 @@ export const getGroupsFile = (folder: string, step: number) =>
 export const getCheckpointFolder = (folder: string, step: number) =>
   join(folder, "checkpoints", String(step));
 
+/** The steps of a run with recorded groups, newest first. */
+export function listRecordedSteps(folder: string): readonly number[] {
+  const groups = join(folder, "groups");
+  if (!existsSync(groups)) return [];
+  const steps = readdirSync(groups).map(it => /^(\d+)\.jsonl$/.exec(it)?.[1]);
+  return steps.flatMap(it => (it === undefined ? [] : [Number(it)])).sort((a, b) => b - a);
+}
+
 /**
  * Creates a run from a model folder, which becomes checkpoint 0. Of a run that trains adapters,
  * checkpoint 0 has only those; a Hugging Face model stays where it is, and a student is copied to

@@ -11,9 +11,8 @@ import { findFixtureProblems } from "../../src/editor/fixtures/fixtureProblems.t
 import type { Json } from "../../src/environment/json.ts";
 import { indexGroups } from "../../src/editor/attempts/groupIndex.ts";
 import { RunMonitor } from "../../src/editor/runs/runMonitor.ts";
-import { listRecordedSteps } from "../../src/editor/attempts/groupIndex.ts";
 import { getTrend } from "../../src/run/evaluation.ts";
-import { getGroupsFile } from "../../src/run/folder.ts";
+import { getGroupsFile, listRecordedSteps } from "../../src/run/folder.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";

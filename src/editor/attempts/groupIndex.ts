@@ -2,8 +2,6 @@
  * Indexes the attempts of one step of a run: task, reward and success. An attempt is read as a
  * whole only when it is opened.
  */
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import type { GroupLine } from "../../run/group.ts";
 import { LineIndexes, type LineRange } from "../../storage/lineIndex.ts";
 
@@ -26,14 +24,6 @@ interface GroupIndex {
   readonly groups: readonly Group[];
   /** The number of lines that could not be read. */
   readonly torn: number;
-}
-
-/** The steps of a run with recorded groups, newest first. */
-export function listRecordedSteps(folder: string): readonly number[] {
-  const groups = join(folder, "groups");
-  if (!existsSync(groups)) return [];
-  const steps = readdirSync(groups).map(it => /^(\d+)\.jsonl$/.exec(it)?.[1]);
-  return steps.flatMap(it => (it === undefined ? [] : [Number(it)])).sort((a, b) => b - a);
 }
 
 /** The groups of a step's file, in the order of their first attempts. */

@@ -1,12 +1,11 @@
 /** What a table of attempts lists: the attempts of a tasks file, a run, a step or a trajectory file. */
 import { basename } from "node:path";
 import { Uri, workspace } from "vscode";
-import { readRun } from "../../run/folder.ts";
+import { readRun, listRecordedSteps } from "../../run/folder.ts";
 import type { SelectedRow } from "../../protocol/attemptsPage.ts";
 import { recognizeRollouts } from "../../rollouts/recognizeRollouts.ts";
 import type { AttemptSource } from "../../run/scoreAttempts.ts";
 import { UserError } from "../../userError.ts";
-import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { icons } from "../shared/icons.ts";

@@ -1,6 +1,6 @@
 /** Finds an attempt that fails and is worth a look, and shows it with its reward. */
 import type { Uri } from "vscode";
-import { getGroupsFile } from "../../run/folder.ts";
+import { getGroupsFile, listRecordedSteps } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import { listFiles, requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
@@ -9,7 +9,6 @@ import type { RewardPages } from "../attempts/reward/rewardPages.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { indexGroups, type Group, type GroupEntry } from "../attempts/groupIndex.ts";
 import type { Runs } from "./runs.ts";
-import { listRecordedSteps } from "../attempts/groupIndex.ts";
 
 interface FailingAttemptDependencies {
   readonly folder: ProveFolder;

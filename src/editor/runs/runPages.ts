@@ -1,4 +1,5 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
+import { listRecordedSteps } from "../../run/folder.ts";
 import { CancellationError, commands, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { z } from "zod";
 import type { OtherRun, RunPage, RunStatus, RunView } from "../../protocol/runPage.ts";
@@ -11,7 +12,6 @@ import { answer, answerPlain } from "../shared/pageSecurity.ts";
 import { pickMany } from "../shared/quickInput.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getRunName, type Runs } from "./runs.ts";
-import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "./runsTree.ts";
 import { pickRun, savePlots } from "./runFiles.ts";
 

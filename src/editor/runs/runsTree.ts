@@ -9,14 +9,9 @@ import {
 } from "vscode";
 import type { RunState, StepMetrics } from "../../protocol/runPage.ts";
 import { getTrend } from "../../run/evaluation.ts";
-import { getGroupsFile } from "../../run/folder.ts";
+import { getGroupsFile, listRecordedSteps } from "../../run/folder.ts";
 import { getNodeUri } from "../attempts/attemptLocation.ts";
-import {
-  type Group,
-  type GroupEntry,
-  indexGroups,
-  listRecordedSteps,
-} from "../attempts/groupIndex.ts";
+import { type Group, type GroupEntry, indexGroups } from "../attempts/groupIndex.ts";
 import { shortenPaths, toEditorText } from "../shared/editorText.ts";
 import { evaluatedRunIcon, icons, outcomeIcon, runIcon } from "../shared/icons.ts";
 import { formatReward } from "../shared/rewardText.ts";

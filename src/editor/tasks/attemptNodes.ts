@@ -5,11 +5,10 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { type TreeItem, TreeItemCollapsibleState, type Uri } from "vscode";
-import { listRuns } from "../../run/folder.ts";
+import { listRuns, listRecordedSteps } from "../../run/folder.ts";
 import { readLines } from "../../storage/jsonLines.ts";
 import { UserError } from "../../userError.ts";
 import { getFileUri } from "../attempts/attemptLocation.ts";
-import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import { toEditorText } from "../shared/editorText.ts";
 import { icons } from "../shared/icons.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";

@@ -18,7 +18,7 @@ import {
   tests,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
-import { getGroupsFile } from "../../run/folder.ts";
+import { getGroupsFile, listRecordedSteps } from "../../run/folder.ts";
 import { splitVisibleLines } from "../../trajectory/invisibleText.ts";
 import { UserError } from "../../userError.ts";
 import { type AttemptNode, getNodeUri } from "../attempts/attemptLocation.ts";
@@ -26,7 +26,6 @@ import { indexGroups } from "../attempts/groupIndex.ts";
 import { type FindTask, readAttempt } from "../attempts/storedAttempt.ts";
 import type { Transcripts } from "../attempts/transcripts.ts";
 import { getRunName, type Runs } from "../runs/runs.ts";
-import { listRecordedSteps } from "../attempts/groupIndex.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { toEditorText } from "../shared/editorText.ts";
 import { toPlainText } from "../shared/text.ts";
