@@ -21,7 +21,7 @@ const addedToken = z.looseObject({
   single_word: z.boolean().default(false),
 });
 /** A normalizer or a step before the model, or a sequence of them. */
-const part = z.looseObject({ type: z.string() });
+const part = z.looseObject({ type: z.string(), behavior: z.string().optional() });
 type Part = z.infer<typeof part>;
 const tokenizerFile = z.looseObject({
   model: z.looseObject({
@@ -89,6 +89,21 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
       `${name}: the token ${unusual.content} must be a single word, which is not supported`,
       "choose another model, or train this one with another training framework",
     );
+  try {
+    checkNormalizer(file, name);
+    return createTokenizer(file, name);
+  } catch (cause) {
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
+      `${name} describes a tokenizer that cannot be used: ${(cause as Error).message}`,
+      "choose another model, or train this one with another training framework",
+      { cause },
+    );
+  }
+}
+
+/** Throws a `UserError` if tokens are looked for in a text that the normalizer has changed. */
+function checkNormalizer(file: z.infer<typeof tokenizerFile>, name: string): void {
   const normalizer = listParts(file.normalizer).find(it => !/^NFK?[CD]$/.test(it.type));
   const normalized = file.added_tokens.find(it => it["normalized"] === true);
   if (normalizer && normalized)
@@ -96,15 +111,6 @@ export function readHuggingFaceTokenizer(folder: string): HuggingFaceTokenizer {
       `${name}: the token ${normalized.content} is looked for after the normalizer ${normalizer.type} has changed the text, which is not supported`,
       "choose another model, or train this one with another training framework",
     );
-  try {
-    return createTokenizer(file, name);
-  } catch (cause) {
-    throw new UserError(
-      `${name} describes a tokenizer that cannot be used: ${(cause as Error).message}`,
-      "choose another model, or train this one with another training framework",
-      { cause },
-    );
-  }
 }
 
 /** For a megabyte on a slow machine. */

@@ -138,6 +138,19 @@ describe("a tokenizer that cannot be used", () => {
       }),
       /splitting text as MergedWithNext is not supported/,
     ));
+  test("says how to split text with a number", () => {
+    const split = { type: "Split", pattern: { String: " " }, behavior: 1 };
+    check(it => ({ ...it, pre_tokenizer: split }), /behavior/);
+    check(
+      it => ({ ...it, pre_tokenizer: { type: "Sequence", pretokenizers: [split] } }),
+      /cannot be used/,
+    );
+  });
+  test("has a normalizer that is none", () =>
+    check(
+      it => ({ ...it, normalizer: { type: "Sequence", normalizers: [null] } }),
+      /cannot be used/,
+    ));
   test("looks for tokens in the normalized text", () =>
     check(
       it => ({
